@@ -39,13 +39,13 @@ const labelling = (label: string, handles = true): AdmissionStep => ({
   }),
 });
 
-test('each mutation sees what those before made, and none is asked that does not handle it', async () => {
+test('each mutation sees the result of those before it, and steps that do not handle the request are skipped', async () => {
   const result = await new AdmissionChain([labelling('a'), labelling('b', false), labelling('c')]).mutate(attributes);
   expect(result.metadata.labels).toEqual({ a: '0', c: '1' });
   expect(object.metadata.labels).toBeUndefined();
 });
 
-test('who does not handle it is not asked once more either before it is created', async () => {
+test('steps that do not handle the request are skipped in the check before creation, too', async () => {
   const asked: string[] = [];
   const looking = (name: string, handles = true): AdmissionStep => ({
     name,
@@ -60,7 +60,7 @@ test('who does not handle it is not asked once more either before it is created'
   expect(asked).toEqual(['a', 'd']);
 });
 
-test('the first refusal ends it', async () => {
+test('the first refusal ends the validation', async () => {
   const asked: string[] = [];
   const judging = (name: string, refuses = false): AdmissionStep => ({
     name,
@@ -76,7 +76,7 @@ test('the first refusal ends it', async () => {
   expect(asked).toEqual(['a', 'b']);
 });
 
-test('the time of each policy counts, and that of each phase', async () => {
+test('the duration of each step and of each phase is measured', async () => {
   const clock = new FakeClock();
   const metrics = openMetrics();
   const slow = (name: string, milliseconds: number, error?: Error): AdmissionStep => ({
@@ -141,12 +141,12 @@ test.each<[string, Partial<AdmissionAttributes> & { readonly resource: ResourceT
     'namespaces "default" is forbidden: this namespace may not be deleted',
   ],
   [
-    'a node by the agent of another',
+    'a node, requested by the agent of another node',
     { resource: Nodes, key: { name: 'n2' }, user: { username: 'system:node:n1', groups: ['system:nodes'] } },
     'nodes "n2" is forbidden: node "n1" is not allowed to modify node "n2"',
   ],
   [
-    'all nodes by the agent of one',
+    'all nodes, requested by the agent of one of them',
     {
       resource: Nodes,
       key: { name: 'n1' },
@@ -155,8 +155,8 @@ test.each<[string, Partial<AdmissionAttributes> & { readonly resource: ResourceT
     },
     'nodes "Unknown" is forbidden: node "n1" is not allowed to modify node ""',
   ],
-  ['a namespace of anybody', { resource: Namespaces, key: { name: 'mine' } }, undefined],
-])('whether %s may be deleted is known before any webhook is asked', async (_, given, refusal) => {
+  ['an ordinary namespace', { resource: Namespaces, key: { name: 'mine' } }, undefined],
+])('whether %s may be deleted is decided before any webhook is called', async (_, given, refusal) => {
   let asked = 0;
   const webhook: AdmissionStep = {
     name: 'webhook',
@@ -172,7 +172,7 @@ test.each<[string, Partial<AdmissionAttributes> & { readonly resource: ResourceT
   expect(asked).toBe(refusal === undefined ? 1 : 0);
 });
 
-test('nothing changes a role after it was judged but what only judges', () => {
+test('after the escalation checks of a role only validating steps run', () => {
   const names = chainAround(labelling('mutating'), labelling('validating')).map(({ name }) => name);
   expect(names[0]).toBe('NamespaceLifecycle');
   expect(names.slice(-5)).toEqual([

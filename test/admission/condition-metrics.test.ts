@@ -11,8 +11,8 @@ test.each<[string, readonly EvaluationResult[] | undefined, Record<string, numbe
   ['that all hold', [holds, holds], {}],
   ['one of which does not hold', [holds, not], { seconds_count: 1 }],
   ['one of which does not hold, after one that fails', [failed, not, failed], { errors_total: 1, seconds_count: 1 }],
-  ['that cannot be evaluated', [failed, holds, failed], { errors_total: 2, seconds_count: 1 }],
-  ['that cost too much', undefined, { seconds_count: 1 }],
+  ['that fail to evaluate', [failed, holds, failed], { errors_total: 2, seconds_count: 1 }],
+  ['that exceed the cost limit', undefined, { seconds_count: 1 }],
 ])('conditions %s are counted as in Kubernetes', async (_, results, counts) => {
   const metrics = openMetrics();
   const of = { name: 'p', kind: 'policy', type: 'validate', operation: 'UPDATE', seconds: 0.1 } as const;

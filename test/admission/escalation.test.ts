@@ -82,23 +82,20 @@ describe('roles', () => {
   });
 
   test.each([
-    ['held', rule('get', '', 'configmaps')],
-    ['held split', rule('list get', '', 'secrets configmaps')],
-    ['narrower names', rule('get', '', 'configmaps', 'x')],
-    ['a held name', rule('get', '', 'serviceaccounts', 'two')],
-    ['a subresource by its star', rule('update', 'apps', 'deployments/scale')],
-    ['a path under a prefix', { verbs: ['get'], nonResourceURLs: ['/a/b', '/a/*'] }],
-    [
-      'nothing, by a rule without verbs',
-      rule('', '', 'pods').verbs?.length ? { ...rule('x', '', 'pods'), verbs: [] } : {},
-    ],
-  ])('%s', async (_name, given) => {
+    ['a right that the writer holds', rule('get', '', 'configmaps')],
+    ['rights that the writer holds in several rules', rule('list get', '', 'secrets configmaps')],
+    ['fewer names than the writer holds', rule('get', '', 'configmaps', 'x')],
+    ['a name that the writer holds', rule('get', '', 'serviceaccounts', 'two')],
+    ['a subresource that a star covers', rule('update', 'apps', 'deployments/scale')],
+    ['a path that a prefix covers', { verbs: ['get'], nonResourceURLs: ['/a/b', '/a/*'] }],
+    ['a rule without verbs', rule('', '', 'pods').verbs?.length ? { ...rule('x', '', 'pods'), verbs: [] } : {}],
+  ])('granting %s is allowed', async (_name, given) => {
     expect(await writeRole(role('r', given))).toBeDefined();
   });
 
   test.each<[string, readonly PolicyRule[], readonly string[]]>([
     [
-      'one verb more',
+      'one more verb',
       [rule('get list watch', '', 'configmaps secrets')],
       [
         '{APIGroups:[""], Resources:["configmaps"], Verbs:["watch"]}',
@@ -106,18 +103,18 @@ describe('roles', () => {
       ],
     ],
     [
-      'verbs in the order written',
+      'several verbs (listed in the order written)',
       [rule('watch create', '', 'configmaps')],
       ['{APIGroups:[""], Resources:["configmaps"], Verbs:["watch" "create"]}'],
     ],
     ['everything', [rule('*', '*', '*')], ['{APIGroups:["*"], Resources:["*"], Verbs:["*"]}']],
     [
-      'wider names',
+      'more names than the writer holds',
       [rule('get', '', 'serviceaccounts', 'two three')],
       ['{APIGroups:[""], Resources:["serviceaccounts"], ResourceNames:["three"], Verbs:["get"]}'],
     ],
     [
-      'every name',
+      'all names',
       [rule('get', '', 'serviceaccounts')],
       ['{APIGroups:[""], Resources:["serviceaccounts"], Verbs:["get"]}'],
     ],
@@ -132,7 +129,7 @@ describe('roles', () => {
       ['{APIGroups:["apps"], Resources:["configmaps"], Verbs:["get"]}'],
     ],
     [
-      'sorted lines',
+      'several rules (listed in sorted lines)',
       [rule('delete', '', 'secrets'), rule('watch', '', 'configmaps'), rule('get', 'apps', 'x')],
       [
         '{APIGroups:[""], Resources:["configmaps"], Verbs:["watch"]}',
@@ -141,7 +138,7 @@ describe('roles', () => {
       ],
     ],
     [
-      'paths line by line',
+      'several paths (listed on a line each)',
       [{ verbs: ['get', 'post'], nonResourceURLs: ['/b', '/a/x'] }],
       [
         '{NonResourceURLs:["/a/x"], Verbs:["post"]}',
@@ -149,7 +146,7 @@ describe('roles', () => {
         '{NonResourceURLs:["/b"], Verbs:["post"]}',
       ],
     ],
-  ])('%s is refused', async (_name, rules, lines) => {
+  ])('granting %s is refused', async (_name, rules, lines) => {
     await expect(writeRole(role('r', ...rules))).rejects.toMatchObject({
       reason: 'Forbidden',
       message: refusal('roles', 'r', ...lines),
@@ -157,13 +154,13 @@ describe('roles', () => {
     });
   });
 
-  test('rights of a namespace do not suffice for a ClusterRole', async () => {
+  test('rights in a namespace do not suffice for a ClusterRole', async () => {
     await expect(write(general(ClusterRoles), role('r', rule('get', '', 'configmaps')))).rejects.toThrow(
       'not currently held',
     );
   });
 
-  test('a broken binding of the writer is told, under the name of what is written', async () => {
+  test('a refusal reports a broken binding of the writer, under the resource that is written', async () => {
     objects.put(RoleBindings, {
       metadata: { name: 'z', namespace: 'ns' },
       roleRef: { apiGroup, kind: 'Role', name: 'lost' },
@@ -174,7 +171,7 @@ describe('roles', () => {
     );
   });
 
-  test('what is missing is named as far as a refusal can hold it', async () => {
+  test('a refusal lists missing rights only up to its size limit', async () => {
     const names = (prefix: string): readonly string[] =>
       Array.from({ length: 150 }, (_, at) => `${prefix}${at}${'x'.repeat(5_000)}`);
     const rules = [{ verbs: ['get'], apiGroups: names('g'), resources: names('r') }];
@@ -187,7 +184,7 @@ describe('roles', () => {
     expect(message.length).toBeLessThan(300_000);
   });
 
-  test('what many bindings give is looked at once, and no more than can be', async () => {
+  test('rights that many bindings repeat are checked once, and too many of them are refused', async () => {
     const rules = (size: number) => [rule('get', '', 'x', Array.from({ length: size }, (_, at) => `n${at}`).join(' '))];
     const bind = (name: string, size: number): void => {
       objects.put(ClusterRoles, { metadata: { name }, rules: rules(size) });
@@ -203,7 +200,7 @@ describe('roles', () => {
     await expect(write(Roles as never, grants, { as: 'toomuch' })).rejects.toThrow('too many permissions to check');
   });
 
-  test('masters and those who may escalate write what they like', async () => {
+  test('system:masters and users who may escalate can write any role', async () => {
     const all = role('r', rule('*', '*', '*'));
     expect(await writeRole(all, { groups: ['system:masters'] })).toBeDefined();
     grant('dan', [rule('escalate', apiGroup, 'roles', 'r')], 'ns');
@@ -214,7 +211,7 @@ describe('roles', () => {
     ).toBeDefined();
   });
 
-  test('an update that only a garbage collector would make is let through', async () => {
+  test('an update that changes only fields of the garbage collector is allowed', async () => {
     const stored: ApiObject = {
       apiVersion,
       kind: 'Role',
@@ -229,7 +226,7 @@ describe('roles', () => {
     await expect(update({ name: 'r', finalizers: ['x/y'] })).rejects.toThrow('not currently held');
   });
 
-  test('an aggregation rule takes every right, also to remove it', async () => {
+  test('setting or removing an aggregation rule requires all rights', async () => {
     grant('bob', [rule('*', '*', '*')]);
     const aggregationRule: NonNullable<ClusterRole['aggregationRule']> = {
       clusterRoleSelectors: [{ matchLabels: { a: 'b' } }],
@@ -244,12 +241,12 @@ describe('roles', () => {
     expect(await write(general(ClusterRoles), role('r'), { operation: 'UPDATE', previous: plain })).toBeDefined();
   });
 
-  test('an aggregation rule without selectors gathers nothing and is left to validation', async () => {
+  test('an aggregation rule without selectors aggregates nothing and is left to validation', async () => {
     const empty = { ...role('r'), aggregationRule: { clusterRoleSelectors: [] } };
     expect(await write(general(ClusterRoles), empty)).toBeDefined();
   });
 
-  test('a role whose name is still to be generated has none', async () => {
+  test('the refusal of a role whose name is still to be generated contains no name', async () => {
     const nameless: Content = { metadata: { generateName: 'r-' }, rules: [rule('get', '', 'pods')] };
     await expect(writeRole(nameless)).rejects.toMatchObject({
       message: expect.stringMatching(/^roles\.rbac\.authorization\.k8s\.io is forbidden: user "alice" /),
@@ -257,7 +254,7 @@ describe('roles', () => {
     });
   });
 
-  test('a rule of a billion combinations is refused at once', async () => {
+  test('a rule with a billion combinations is refused quickly', async () => {
     const many = Array.from({ length: 1_000 }, (_, i) => `x${i}`).join(' ');
     await expectShort(2_000, () =>
       expect(writeRole(role('r', rule(many, many, many)))).rejects.toMatchObject({ reason: 'Forbidden' }),
@@ -280,14 +277,14 @@ describe('bindings', () => {
     grant('alice', [rule('get', '', 'configmaps')], 'ns');
   });
 
-  test('what is held in a namespace may be bound there and nowhere else', async () => {
+  test('a role whose rights are held in one namespace may be bound in that namespace only', async () => {
     expect(await bind('ClusterRole', 'weak')).toBeDefined();
     await expect(bindEverywhere('weak')).rejects.toThrow(
       refusal('clusterrolebindings', 'b', '{APIGroups:[""], Resources:["configmaps"], Verbs:["get"]}'),
     );
   });
 
-  test('bind is a right of its own, by name', async () => {
+  test('the verb bind permits a binding, limited to the names of its rule', async () => {
     grant('carol', [rule('bind', apiGroup, 'clusterroles', 'weak later')]);
     expect(await bindEverywhere('weak', { as: 'carol' })).toBeDefined();
     expect(await bind('ClusterRole', 'later', { as: 'carol' })).toBeDefined();
@@ -298,7 +295,7 @@ describe('bindings', () => {
     await expect(bind('ClusterRole', 'later', { as: 'dave' })).rejects.toMatchObject({ reason: 'NotFound' });
   });
 
-  test('a missing role is not found, under the name of the binding’s resource', async () => {
+  test('a missing role is reported as not found, under the resource of the binding', async () => {
     await expect(bind('Role', 'r')).rejects.toMatchObject({
       reason: 'NotFound',
       message: `rolebindings.${apiGroup} "r" not found`,
@@ -309,18 +306,18 @@ describe('bindings', () => {
   test.each([
     ['', 'Name parameter required.'],
     ['a/b%', `Name parameter invalid: "a/b%": may not contain '/';may not contain '%'`],
-  ])('a role named %j cannot be looked for', async (name, message) => {
+  ])('a reference to a role named %j is a bad request', async (name, message) => {
     await expect(bind('Role', name)).rejects.toMatchObject({ reason: 'BadRequest', message });
   });
 
-  test('a Role is in a namespace, and so none can be bound everywhere', async () => {
+  test('a Role cannot be bound by a ClusterRoleBinding', async () => {
     await expect(write(general(ClusterRoleBindings), binding('Role', 'r'))).rejects.toMatchObject({
       reason: 'BadRequest',
       message: 'Namespace parameter required.',
     });
   });
 
-  test('what is referred to must be a role', async () => {
+  test('a reference to any kind other than a role is refused', async () => {
     await expect(bind('Robot', 'r')).rejects.toMatchObject({
       reason: undefined,
       code: 500,

@@ -58,31 +58,55 @@ const overBudget = 'validation failed due to running out of cost budget, no furt
 const dear = 'object.data.list.all(x, object.data.list.all(y, x + y >= 0 && x - y <= 300))';
 
 test.each<[string, ValidatingAdmissionPolicySpec, readonly (string | undefined)[]]>([
-  ['true holds', validation('object.data.a == "1"'), [undefined]],
-  ['the expression is the message', validation(' object.data.a == "2" '), ['failed expression: object.data.a == "2"']],
-  ['the message is told', validation('false', { message: ' no ' }), ['no']],
+  ['an expression that is true allows', validation('object.data.a == "1"'), [undefined]],
   [
-    'what an expression says comes first',
+    'the default message is the expression',
+    validation(' object.data.a == "2" '),
+    ['failed expression: object.data.a == "2"'],
+  ],
+  ['a message is reported trimmed', validation('false', { message: ' no ' }), ['no']],
+  [
+    'messageExpression takes precedence over message',
     validation('false', { message: 'no', messageExpression: '"a is 1 "' }),
     ['a is 1'],
   ],
-  ['a blank text is none', validation('false', { message: 'no', messageExpression: '" "' }), ['no']],
-  ['nor is one of two lines', validation('false', { message: 'no', messageExpression: '"a\\nb"' }), ['no']],
   [
-    'nor one that is too long',
+    'a blank result of messageExpression falls back to message',
+    validation('false', { message: 'no', messageExpression: '" "' }),
+    ['no'],
+  ],
+  [
+    'a result of messageExpression with a line break falls back to message',
+    validation('false', { message: 'no', messageExpression: '"a\\nb"' }),
+    ['no'],
+  ],
+  [
+    'a result of messageExpression that is too long falls back to message',
     validation('false', { message: 'no', messageExpression: 'object.data.long + ""' }),
     ['no'],
   ],
-  ['nor one that fails', validation('false', { message: 'no', messageExpression: '"a" + object.x' }), ['no']],
-  ['what fails denies', validation('object.x == 1'), ["expression 'object.x == 1' resulted in error: no such key: x"]],
-  ['or not', { ...validation('object.x == 1'), failurePolicy: 'Ignore' }, [undefined]],
   [
-    'a variable may use those before it',
+    'a messageExpression that fails falls back to message',
+    validation('false', { message: 'no', messageExpression: '"a" + object.x' }),
+    ['no'],
+  ],
+  [
+    'an expression that fails denies',
+    validation('object.x == 1'),
+    ["expression 'object.x == 1' resulted in error: no such key: x"],
+  ],
+  [
+    'an expression that fails allows with failurePolicy Ignore',
+    { ...validation('object.x == 1'), failurePolicy: 'Ignore' },
+    [undefined],
+  ],
+  [
+    'a variable may use earlier variables',
     { ...variables(['a', 'object.data.a'], ['b', 'variables.a + "2"']), ...validation('variables.b == "12"') },
     [undefined],
   ],
   [
-    'a variable that fails does when it is used',
+    'a variable that fails reports its failure where it is used',
     { ...variables(['a', 'object.x']), validations: [{ expression: 'true' }, { expression: 'variables.a == 1' }] },
     [
       undefined,
@@ -90,26 +114,42 @@ test.each<[string, ValidatingAdmissionPolicySpec, readonly (string | undefined)[
     ],
   ],
   [
-    'of two variables of one name the later one may mean itself',
+    'the later of two variables of the same name fails if it refers to itself',
     { ...variables(['a', '1'], ['a', 'variables.a + 1']), ...validation('variables.a == 2') },
     [
       `expression 'variables.a == 2' resulted in error: composited variable "a" fails to evaluate: variable "a" refers to itself`,
     ],
   ],
-  ['a condition that is false settles it', { ...validation('false'), ...conditions('object.x == 1', 'false') }, []],
   [
-    'conditions that fail deny',
+    'a match condition that is false excludes the request even if another one fails',
+    { ...validation('false'), ...conditions('object.x == 1', 'false') },
+    [],
+  ],
+  [
+    'match conditions that fail deny',
     { ...validation('true'), ...conditions('object.x == 1', 'object.y == 1') },
     [
       "[expression 'object.x == 1' resulted in error: no such key: x, expression 'object.y == 1' resulted in error: no such key: y]",
     ],
   ],
-  ['or not', { ...validation('false'), ...conditions('object.x == 1'), failurePolicy: 'Ignore' }, []],
-  ['conditions do not see the namespace', { ...validation('false'), ...conditions('namespaceObject != null') }, []],
-  ['what costs too much together denies', { validations: Array(14).fill({ expression: dear }) }, [overBudget]],
-  ['conditions may cost less', { ...validation('true'), ...conditions(...Array(4).fill(dear)) }, [overBudget]],
   [
-    'what variables cost counts',
+    'match conditions that fail exclude the request with failurePolicy Ignore',
+    { ...validation('false'), ...conditions('object.x == 1'), failurePolicy: 'Ignore' },
+    [],
+  ],
+  ['match conditions see no namespaceObject', { ...validation('false'), ...conditions('namespaceObject != null') }, []],
+  [
+    'validations that together exceed the cost budget deny',
+    { validations: Array(14).fill({ expression: dear }) },
+    [overBudget],
+  ],
+  [
+    'match conditions have a smaller cost budget',
+    { ...validation('true'), ...conditions(...Array(4).fill(dear)) },
+    [overBudget],
+  ],
+  [
+    'the cost of variables counts toward the budget',
     {
       ...variables(...Array.from({ length: 14 }, (_, at) => [`v${at}`, dear] as const)),
       validations: Array.from({ length: 14 }, (_, at) => ({ expression: `variables.v${at}` })),
@@ -128,7 +168,7 @@ test('a variable is evaluated once, however often it is used', async () => {
   expect(denials).toEqual(Array(30).fill(undefined));
 });
 
-test('the authorizer is asked once for each question', async () => {
+test('the authorizer is asked once for each distinct check', async () => {
   const expression = 'authorizer.group("").resource("pods").check("get").allowed()';
   const { denials, asked } = await judge({
     ...variables(['may', expression]),
@@ -137,7 +177,7 @@ test('the authorizer is asked once for each question', async () => {
   expect([denials, asked]).toEqual([[undefined, undefined], 1]);
 });
 
-test('a variable may be the first to ask the authorizer, also by way of another', async () => {
+test('a variable may be the first to ask the authorizer, directly or through another variable', async () => {
   const check = (verb: string): string => `authorizer.group("").resource("pods").check("${verb}").allowed()`;
   const { denials, asked } = await judge({
     ...variables(['may', check('get')], ['mayAll', `variables.may && ${check('list')}`]),
@@ -152,7 +192,10 @@ test.each<[string, 'Fail' | 'Ignore', readonly object[]]>([
   ['null', 'Fail', []],
   ['"a" + object.x', 'Ignore', []],
   ['"a" + object.x', 'Fail', [{ key: 'k', error: `expression '"a" + object.x' resulted in error: no such key: x` }]],
-])('with %s (%s) is recorded %j', async (valueExpression, failurePolicy, annotations) => {
-  const spec = { failurePolicy, auditAnnotations: [{ key: 'k', valueExpression }] };
-  expect((await judge(spec)).annotations).toEqual(annotations);
-});
+])(
+  'the auditAnnotation %s with failurePolicy %s is recorded as %j',
+  async (valueExpression, failurePolicy, annotations) => {
+    const spec = { failurePolicy, auditAnnotations: [{ key: 'k', valueExpression }] };
+    expect((await judge(spec)).annotations).toEqual(annotations);
+  },
+);

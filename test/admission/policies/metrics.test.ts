@@ -9,7 +9,7 @@ test.each([
   ['compilation failed: ERROR', 'compile_error'],
   ['validation failed due to running out of cost budget, no further validation rules will be run', 'out_of_budget'],
   ["expression 'object.x' resulted in error: no such key: x", 'invalid_error'],
-])('a mutation that came to %s counts as %s', async (failure, type) => {
+])('a mutation with the failure %s is counted as %s', async (failure, type) => {
   const metrics = openMetrics();
   policyMetrics(metrics).mutated({ ...check, failure });
   const { text } = await metrics.expose();
@@ -18,7 +18,7 @@ test.each([
   expect(text).toContain(`apiserver_mutating_admission_policy_check_duration_seconds_sum{${labels}} 0.02\n`);
 });
 
-test('a validation counts by what followed from it', async () => {
+test('a failed validation is counted by its enforcement action', async () => {
   const metrics = openMetrics();
   policyMetrics(metrics).validated({ ...check, failure: 'failed expression: false' }, 'warn');
   const { text } = await metrics.expose();

@@ -108,7 +108,7 @@ test.each([
   ['IfNeeded', 'Never', 'pwp'],
   ['Never', 'IfNeeded', 'pw'],
   ['IfNeeded', 'IfNeeded', 'pwpw'],
-] as const)('a policy (%s) and a webhook (%s) act in the order %s', async (policy, webhook, order) => {
+] as const)('a policy (%s) and a webhook (%s) run in the order %s', async (policy, webhook, order) => {
   const configurations = server.client.resource<MutatingWebhookConfiguration>(MutatingWebhookConfigurations);
   await configurations.create({
     ...meta(MutatingWebhookConfigurations),
@@ -149,12 +149,12 @@ test.each([
         JSONPatch{op: "add", path: "/spec/constructor", value: {"b": "c"}}]`,
     ),
   ],
-])('names that JavaScript knows are names like others where they are %s', async (how, mutation) => {
+])('__proto__ and constructor are ordinary names when they are %s', async (how, mutation) => {
   const made = await withPolicy({ mutations: [mutation] }, () => thing(`names-${how}`));
   expect(JSON.stringify(made.spec)).toBe('{"__proto__":{"a":1},"constructor":{"b":"c"}}');
 });
 
-test('a patch may set lists and maps of structures, which kube-apiserver cannot', async () => {
+test('a patch may set lists and maps of structures, which kube-apiserver does not support', async () => {
   const value = '[Object.spec.parts{id: "a", of: [Object.spec.parts.of{b: {"c": 1}}]}]';
   const mutations = [patching(`[JSONPatch{op: "add", path: "/spec/parts", value: ${value}}]`)];
   const made = await withPolicy({ mutations }, () => thing('structures'));
@@ -170,22 +170,22 @@ const tooLarge = 'the changed object would be larger than 3145728 bytes';
 
 test.each([
   [
-    'copies itself into itself, mutation by mutation',
+    'copies the object into itself in mutation after mutation',
     { mutations: doubled.map((at) => patching(`[JSONPatch{op: "copy", from: "/spec", path: "/spec/c${at}"}]`)) },
     tooLarge,
   ],
   [
-    'sets itself within itself',
+    'sets the object inside itself',
     { mutations: doubled.map((at) => patching(`[JSONPatch{op: "add", path: "/spec/c${at}", value: object.spec}]`)) },
     tooLarge,
   ],
   [
-    'is merged into itself',
+    'merges the object into itself',
     { mutations: doubled.map((at) => merging(`Object{spec: Object.spec{c${at}: object.spec}}`)) },
     tooLarge,
   ],
   [
-    'copies itself into itself within one patch',
+    'copies the object into itself repeatedly within one patch',
     {
       mutations: [
         patching(`[${doubled.map((at) => `JSONPatch{op: "copy", from: "/spec", path: "/spec/c${at}"}`).join()}]`),
@@ -194,16 +194,16 @@ test.each([
     'JSON Patch: Unable to complete the copy, the accumulated size increase of copy is ',
   ],
   [
-    'has a list without end merged into it',
+    'merges a list that grows without bound',
     { variables: endless, mutations: [merging('Object{spec: Object.spec{l: variables.l60}}')] },
     'the result of the expression is too large',
   ],
   [
-    'has a list without end set',
+    'sets a list that grows without bound',
     { variables: endless, mutations: [patching('[JSONPatch{op: "add", path: "/spec/l", value: variables.l60}]')] },
     'could not marshal to JSON: the result of the expression is too large',
   ],
-])('what %s is refused', async (_, spec, why) => {
+])('a request is refused if a policy %s', async (_, spec, why) => {
   await expect(withPolicy(spec, () => thing('large', { text: 'x'.repeat(1_000) }))).rejects.toMatchObject({
     code: 403,
     reason: 'Invalid',

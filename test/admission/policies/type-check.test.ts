@@ -58,11 +58,11 @@ const about = (apiGroups: string[], resources: string[], expression: string): Va
 test.each([
   [['tc.example.com'], ['widgets'], "authorizer.requestResource.check('get').allowed()"],
   [[''], ['nodes'], "object.status.capacity['cpu'] == '1'"],
-])('what is right is not complained of: %j %j %s', async (groups, resources, expression) => {
+])('a correct expression causes no warning: %j %j %s', async (groups, resources, expression) => {
   expect(await statusOf(about(groups, resources, expression))).toEqual({ observedGeneration: 1, typeChecking: {} });
 });
 
-test('of one rule ten kinds are looked at', async () => {
+test('a rule is checked against at most ten kinds', async () => {
   const resources = ['bindings', 'configmaps', 'events', 'namespaces', 'nodes', 'pods', 'secrets', 'serviceaccounts'];
   const spec = about([''], [...resources, 'clusterroles', 'leases', 'roles'], 'object.nope == 1');
   const status = await statusOf(spec);
@@ -70,7 +70,7 @@ test('of one rule ten kinds are looked at', async () => {
   expect(kinds).toHaveLength(10);
 });
 
-test('of what is wrong with a policy no more is told than its status holds', async () => {
+test('warnings are truncated to what the status of the policy can hold', async () => {
   const wrong = Array.from({ length: 50 }, (_, at) => `object.nope${at} == 1`).join(' || ');
   const spec = about([''], ['configmaps', 'nodes', 'pods', 'secrets'], wrong);
   const status = await statusOf({ ...spec, validations: Array.from({ length: 64 }, () => ({ expression: wrong })) });
@@ -80,7 +80,7 @@ test('of what is wrong with a policy no more is told than its status holds', asy
   expect(warnings.at(-1)?.warning).toMatch(/Too many problems; the rest are not listed\.\n$/);
 });
 
-test('a rule of many groups, versions and resources takes no longer than all kinds do', async () => {
+test('a rule of many groups, versions and resources is checked in bounded time', async () => {
   const many = (what: string): string[] => Array.from({ length: 250 }, (_, index) => `${what}${index}`);
   const rule = { apiGroups: ['', ...many('g')], apiVersions: ['v1', ...many('v')], resources: ['pods', ...many('r')] };
   const spec: ValidatingAdmissionPolicySpec = {
@@ -94,7 +94,7 @@ test('a rule of many groups, versions and resources takes no longer than all kin
   expect(status?.typeChecking?.expressionWarnings?.[0]?.warning).toMatch(/^\/v1, Kind=Pod: ERROR: .*nope/);
 });
 
-test('a policy that is changed is looked at again', async () => {
+test('a changed policy is checked again', async () => {
   const policies = server.client.resource(ValidatingAdmissionPolicies);
   await statusOf(about([''], ['configmaps'], 'object.nope == 1'));
   const name = `p-${made - 1}`;

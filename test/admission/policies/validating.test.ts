@@ -90,7 +90,7 @@ async function judged(policies: Policies, bindings: Bindings, parameters: readon
 const no = { validations: [{ expression: 'false', messageExpression: '"x is " + object.data.x' }] };
 const paramKind = { apiVersion: 'v1', kind: 'ConfigMap' };
 
-test('an audited failure is recorded as Go writes it, and the first one stays', async () => {
+test('an audited failure is recorded as Go encodes it, and only the first one is kept', async () => {
   const { denial, records, warnings } = await judged(
     { p: no },
     {
@@ -106,7 +106,7 @@ test('an audited failure is recorded as Go writes it, and the first one stays', 
   });
 });
 
-test('validations that do not hold are counted by what follows, and failures that are ignored', async () => {
+test('failed validations are counted by enforcement action, and ignored failures as allow', async () => {
   const failing = { validations: [{ expression: 'object.data.y == "1"' }, { expression: 'true' }] };
   const { checks } = await judged(
     { p: no, q: { ...failing, failurePolicy: 'Ignore' }, r: { validations: [{ expression: 'true' }] } },
@@ -123,7 +123,7 @@ test('validations that do not hold are counted by what follows, and failures tha
   ]);
 });
 
-test('what is recorded with each parameter is recorded together, the same once, and no more than 10 KiB of each', async () => {
+test('audit annotations of all parameters are joined, deduplicated and cut at 10 KiB each', async () => {
   const annotations = [
     { key: 'from', valueExpression: '"from " + params.data.x' },
     { key: 'long', valueExpression: 'params.data.long + ""' },
@@ -140,13 +140,13 @@ test('what is recorded with each parameter is recorded together, the same once, 
 
 test.each<[string, Policies, Bindings, string | undefined]>([
   [
-    'a policy that is not bound judges nothing',
+    'a policy without a binding denies nothing',
     { p: no },
     { b: { policyName: 'q', validationActions: ['Deny'] } },
     undefined,
   ],
   [
-    'a policy that means another version sees that one, and its conditions the resource that was asked for',
+    'a policy for another version sees that version, and its conditions the requested resource',
     {
       p: {
         matchConstraints: {
@@ -166,31 +166,31 @@ test.each<[string, Policies, Bindings, string | undefined]>([
     `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: v2`,
   ],
   [
-    'the first policy by name is told',
+    'the denial of the first policy by name is reported',
     { p: no, q: no },
     { a: { policyName: 'q', validationActions: ['Deny'] }, b: { policyName: 'p', validationActions: ['Deny'] } },
     `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: x is <1>`,
   ],
   [
-    'a kind of parameters that is not served denies',
+    'a paramKind that is not served denies',
     { p: { ...no, paramKind: { apiVersion: 'example.com/v1', kind: 'Limit' } } },
     { b: { policyName: 'p', validationActions: ['Warn'] } },
     `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=Limit'`,
   ],
   [
-    'or not',
+    'a paramKind that is not served allows with failurePolicy Ignore',
     { p: { ...no, failurePolicy: 'Ignore', paramKind: { apiVersion: 'example.com/v1', kind: 'Limit' } } },
     { b: { policyName: 'p', validationActions: ['Deny'] } },
     undefined,
   ],
   [
-    'so do parameters that are not there',
+    'missing parameters deny with parameterNotFoundAction Deny',
     { p: { ...no, paramKind } },
     { b: { policyName: 'p', paramRef: { name: 'x', parameterNotFoundAction: 'Deny' }, validationActions: ['Warn'] } },
     `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: failed to configure binding: no params found for policy binding with \`Deny\` parameterNotFoundAction`,
   ],
   [
-    'or not',
+    'missing parameters allow with parameterNotFoundAction Allow',
     { p: { ...no, paramKind } },
     { b: { policyName: 'p', paramRef: { name: 'x', parameterNotFoundAction: 'Allow' }, validationActions: ['Deny'] } },
     undefined,

@@ -32,15 +32,15 @@ const creating = (entry: LedgerEntrySpec): AdmissionAttributes => ({
 
 describe('an entry of the ledger', () => {
   test.each<[string, LedgerEntrySpec]>([
-    ['the first, which follows none', spec(1)],
-    ['one that follows the last', spec(2, 'hash 1')],
+    ['the first one, which has no predecessor', spec(1)],
+    ['one that continues the last', spec(2, 'hash 1')],
   ])('may be %s', async (_, entry) => {
     await step.validate?.(creating(entry));
   });
 
   test.each<[string, LedgerEntrySpec]>([
-    ['with another hash before it', spec(2, 'hash 0')],
-    ['with none before it, though it is not the first', spec(2)],
+    ['with the wrong previous hash', spec(2, 'hash 0')],
+    ['without a previous hash, though it is not the first', spec(2)],
     ['after a gap', spec(3, 'hash 2')],
   ])('may not be one %s', async (_, entry) => {
     await expect(step.validate?.(creating(entry))).rejects.toMatchObject({
@@ -49,7 +49,7 @@ describe('an entry of the ledger', () => {
     });
   });
 
-  test('that is new is looked at, and nothing else', () => {
+  test('is checked on creation only, and other resources never', () => {
     const entry = creating(spec(2));
     expect(step.handles(entry)).toBe(true);
     expect(step.handles({ ...entry, operation: 'UPDATE' })).toBe(false);

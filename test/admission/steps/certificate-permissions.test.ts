@@ -52,7 +52,7 @@ const csr = await testSigningRequest({ name: 'a', signerName: 'example.com/a' })
 const renamed = { ...csr, spec: { ...csr.spec, signerName: 'example.com/b' } };
 const subject = 'certificatesigningrequests.certificates.k8s.io "a" is forbidden';
 
-describe('approving', () => {
+describe('the right to approve', () => {
   const approve = (authorizer: Authorizer, given: Partial<AdmissionAttributes> = {}) =>
     outcome(
       csrApprovalPermission({ authorizer, domains: defaultDomains }),
@@ -68,11 +68,11 @@ describe('approving', () => {
       `${subject}: user not permitted to approve requests with signerName "example.com/a"`,
     ],
     [['error'], `${subject}: user not permitted to approve requests with signerName "example.com/a"`],
-  ])('%j: %s', async (allowed, expected) => {
+  ])('is decided by %j: %s', async (allowed, expected) => {
     expect(await approve(allowing(...allowed))).toBe(expected);
   });
 
-  test('asks about the signer, then about its domain', async () => {
+  test('is checked for the signer, then for its domain', async () => {
     const authorizer = allowing();
     await approve(authorizer);
     const common = { verb: 'approve', group: 'certificates.k8s.io', version: '*', resource: 'signers' };
@@ -83,7 +83,7 @@ describe('approving', () => {
     expect(authorizer.asked.every((question) => question.namespace === undefined)).toBe(true);
   });
 
-  test('is not asked for other subresources, operations and groups', async () => {
+  test('is not checked for other subresources, operations and groups', async () => {
     expect(await approve(allowing(), { subresource: 'status' })).toBe('not asked');
     expect(await approve(allowing(), { operation: 'CREATE' })).toBe('not asked');
     expect(await approve(allowing(), { resource: { ...CertificateSigningRequests, group: 'x.example.com' } })).toBe(
@@ -103,17 +103,17 @@ describe('approving', () => {
   });
 });
 
-describe('signing', () => {
+describe('the right to sign', () => {
   const condition = { type: 'Seen', status: 'True' };
   const refusal = `${subject}: user not permitted to sign requests with signerName "example.com/a"`;
   test.each([
-    ['nothing', {}, 'allowed'],
-    ['metadata', { metadata: { name: 'a', labels: { a: 'b' } } }, 'allowed'],
-    ['a certificate', { status: { certificate: 'eA==' } }, refusal],
-    ['a certificate of no bytes', { status: { certificate: '' } }, refusal],
-    ['a condition', { status: { conditions: [condition] } }, refusal],
-    ['an empty list', { status: { conditions: [] } }, 'allowed'],
-  ])('a change of %s', async (_, change, expected) => {
+    ['is not required without a change', {}, 'allowed'],
+    ['is not required for metadata', { metadata: { name: 'a', labels: { a: 'b' } } }, 'allowed'],
+    ['is required for a certificate', { status: { certificate: 'eA==' } }, refusal],
+    ['is required for an empty certificate', { status: { certificate: '' } }, refusal],
+    ['is required for a condition', { status: { conditions: [condition] } }, refusal],
+    ['is not required for an empty list of conditions', { status: { conditions: [] } }, 'allowed'],
+  ])('%s', async (_, change, expected) => {
     const given = attributes(CertificateSigningRequests, {
       subresource: 'status',
       previous: csr,
@@ -154,19 +154,19 @@ describe('the privileged group', () => {
     },
   );
 
-  test('is none of our business for other signers', async () => {
+  test('may be requested from other signers', async () => {
     expect(await ask('kubernetes.io/kubelet-serving', [masters])).toBe('allowed');
     expect(await ask('example.com/kube-apiserver-client', [masters])).toBe('allowed');
   });
 
-  test('a request that cannot be read is refused', async () => {
+  test('is not looked for in a request that cannot be parsed, which is refused', async () => {
     expect(await ask('kubernetes.io/kube-apiserver-client', [], { request: 'AQID' })).toBe(
       `${subject}: failed to parse CSR: PEM block type must be CERTIFICATE REQUEST`,
     );
   });
 });
 
-describe('attesting', () => {
+describe('the right to attest', () => {
   const bundle = (more: object = {}, spec: object = {}) => ({
     apiVersion: 'certificates.k8s.io/v1beta1',
     kind: 'ClusterTrustBundle',
@@ -176,17 +176,21 @@ describe('attesting', () => {
   const refusal =
     'clustertrustbundles.certificates.k8s.io "a" is forbidden: user not permitted to attest for signerName "example.com/a"';
   test.each([
-    ['creation', { operation: 'CREATE', object: bundle() }, refusal],
-    ['creation without a signer', { operation: 'CREATE', object: bundle({}, { signerName: '' }) }, 'allowed'],
-    ['no change', { object: bundle(), previous: bundle({ labels: {} }) }, 'allowed'],
+    ['is required on creation', { operation: 'CREATE', object: bundle() }, refusal],
     [
-      'owners and finalizers',
+      'is not required on creation without a signer',
+      { operation: 'CREATE', object: bundle({}, { signerName: '' }) },
+      'allowed',
+    ],
+    ['is not required without a change', { object: bundle(), previous: bundle({ labels: {} }) }, 'allowed'],
+    [
+      'is not required for owners and finalizers',
       { object: bundle({ finalizers: ['a/b'], ownerReferences: [{}] }), previous: bundle() },
       'allowed',
     ],
-    ['labels', { object: bundle({ labels: { a: 'b' } }), previous: bundle() }, refusal],
-    ['contents', { object: bundle({}, { trustBundle: 'y' }), previous: bundle() }, refusal],
-    ['deletion', { operation: 'DELETE', previous: bundle() }, 'not asked'],
+    ['is required for labels', { object: bundle({ labels: { a: 'b' } }), previous: bundle() }, refusal],
+    ['is required for contents', { object: bundle({}, { trustBundle: 'y' }), previous: bundle() }, refusal],
+    ['is not checked on deletion', { operation: 'DELETE', previous: bundle() }, 'not asked'],
   ] as const)('%s', async (_, given, expected) => {
     const full = attributes(ClusterTrustBundles, given);
     expect(

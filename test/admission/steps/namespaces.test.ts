@@ -31,20 +31,20 @@ const attributes = (namespace: string, more: Partial<AdmissionAttributes> = {}):
 });
 const mutated = (given: AdmissionAttributes) => new AdmissionChain([step]).mutate(given as WriteAttributes);
 
-test('into an active namespace', async () => {
+test('creation in an active namespace is allowed', async () => {
   const given = attributes('active');
   expect(step.handles(given)).toBe(true);
   expect(await mutated(given)).toBe(given.object);
 });
 
-test('a kind is not exempt because it is called like one that is', () => {
+test('a kind of another group is not exempt because it has the name of an exempt kind', () => {
   const review = { key: { namespace: 'missing', name: '' } };
   const own = { ...general(LocalSubjectAccessReviews), group: 'example.com' };
   expect(step.handles(attributes('missing', { ...review, resource: general(LocalSubjectAccessReviews) }))).toBe(false);
   expect(step.handles(attributes('missing', { ...review, resource: own }))).toBe(true);
 });
 
-test('a missing namespace is not found', async () => {
+test('creation in a missing namespace is answered with not found', async () => {
   await expect(mutated(attributes('missing'))).rejects.toMatchObject({
     reason: 'NotFound',
     message: 'namespaces "missing" not found',
@@ -55,7 +55,7 @@ test('a missing namespace is not found', async () => {
 test.each([
   [{ name: 'a' }, 'a', 'configmaps "a" is forbidden'],
   [{ generateName: 'a-' }, '', 'configmaps "a-" is forbidden'],
-])('nothing new in a terminating one (%j)', async (metadata, name, start) => {
+])('creation in a terminating namespace is refused (%j)', async (metadata, name, start) => {
   const given = attributes('going', {
     key: { namespace: 'going', name },
     object: { apiVersion: 'v1', kind: 'ConfigMap', metadata },
@@ -76,7 +76,7 @@ test.each([
   });
 });
 
-test('a namespace is looked for once more where somebody was waited for', async () => {
+test('the namespace is checked again only after a step that may have waited', async () => {
   const waiting = { name: 'w', handles: ({ key }: AdmissionAttributes) => key.name === 'a' };
   const last = namespaceStillExists({ objects, after: [waiting] });
   expect(last.handles(attributes('going'))).toBe(true);
@@ -88,16 +88,16 @@ test('a namespace is looked for once more where somebody was waited for', async 
   await last.beforeCreation?.(attributes('active'));
 });
 
-test('what is there may still be changed', async () => {
+test('updates in a terminating namespace are allowed', async () => {
   const given = attributes('going', { operation: 'UPDATE' });
   expect(await mutated(given)).toBe(given.object);
 });
 
 test.each<[string, Partial<AdmissionAttributes>]>([
-  ['cluster-scoped', { resource: general(Namespaces), key: { name: 'x' } }],
-  ['deleting', { operation: 'DELETE', object: undefined }],
-  ['asking about access', { resource: general(LocalSubjectAccessReviews) }],
-])('%s is not its business', (_name, more) => {
+  ['a cluster-scoped object', { resource: general(Namespaces), key: { name: 'x' } }],
+  ['a deletion', { operation: 'DELETE', object: undefined }],
+  ['an access review', { resource: general(LocalSubjectAccessReviews) }],
+])('the namespace is not checked for %s', (_name, more) => {
   expect(step.handles(attributes('missing', more))).toBe(false);
 });
 
@@ -107,7 +107,7 @@ test.each([
   ['kube-public', true],
   ['kube-node-lease', false],
   ['mine', false],
-])('%s may not be deleted: %s', async (name, refused) => {
+])('the deletion of namespace %s is refused: %s', async (name, refused) => {
   const given = attributes('', {
     operation: 'DELETE',
     resource: general(Namespaces),

@@ -92,7 +92,7 @@ async function refusal(
   }
 }
 
-test('others are not looked at', async () => {
+test('other users and other resources are not restricted', async () => {
   const user = { username: 'alice', groups: [] };
   expect(await refusal(Nodes, { metadata: { name: 'n2' } }, { user })).toBeUndefined();
   expect(await refusal(ConfigMaps, { metadata: { name: 'n2' } })).toBeUndefined();
@@ -118,14 +118,14 @@ describe('nodes', () => {
       { metadata: { name: 'n1', labels: { 'kubernetes.io/hostname': 'n1', 'node.kubernetes.io/x': 'y', mine: 'z' } } },
       undefined,
     ],
-    ['another', { metadata: { name: 'n2' } }, 'node "n1" is not allowed to modify node "n2"'],
+    ['another node, which is refused', { metadata: { name: 'n2' } }, 'node "n1" is not allowed to modify node "n2"'],
     [
-      'a configuration from elsewhere',
+      'itself with a configSource, which is refused',
       { metadata: { name: 'n1' }, spec: { configSource: {} } },
       'node "n1" is not allowed to create pods with a non-nil configSource',
     ],
     [
-      'telling labels',
+      'itself with restricted labels, which is refused',
       {
         metadata: {
           name: 'n1',
@@ -140,22 +140,27 @@ describe('nodes', () => {
 
   test.each<[string, Content, Content, string | undefined]>([
     ['labels of its own', { metadata: { labels: { a: 'b' } } }, {}, undefined],
-    ['taints as they are', { spec: { taints: [{ key: 'a' }] } }, { spec: { taints: [{ key: 'a' }] } }, undefined],
-    ['no taints', { spec: {} }, { spec: { taints: [{ key: 'a' }] } }, 'node "n1" is not allowed to modify taints'],
+    ['unchanged taints', { spec: { taints: [{ key: 'a' }] } }, { spec: { taints: [{ key: 'a' }] } }, undefined],
     [
-      'owners',
+      'removed taints, which is refused',
+      { spec: {} },
+      { spec: { taints: [{ key: 'a' }] } },
+      'node "n1" is not allowed to modify taints',
+    ],
+    [
+      'owner references, which is refused',
       { metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'x', uid: 'x' }] } },
       {},
       'node "n1" is not allowed to modify ownerReferences',
     ],
     [
-      'a label less',
+      'a restricted label removed, which is refused',
       {},
       { metadata: { labels: { 'node-restriction.kubernetes.io/x': 'y' } } },
       'is not allowed to modify labels: node-restriction.kubernetes.io/x',
     ],
     [
-      'a configuration from elsewhere',
+      'a changed configSource, which is refused',
       { spec: { configSource: { a: 1 } } },
       { spec: { configSource: { a: 2 } } },
       'node "n1" is not allowed to update configSource to a new non-nil configSource',
@@ -164,13 +169,13 @@ describe('nodes', () => {
     expect(await update(next, previous)).toBe(expected);
   });
 
-  test('deletes nobody else', async () => {
+  test('may not delete another node', async () => {
     expect(await refusal(Nodes, undefined, { operation: 'DELETE', previous: { metadata: { name: 'n2' } } })).toBe(
       'node "n1" is not allowed to modify node "n2"',
     );
   });
 
-  test('does not even delete itself with a whole collection, where nobody is named', async () => {
+  test('may delete itself, but not the whole collection', async () => {
     const previous = { metadata: { name: 'n1' } };
     expect(await refusal(Nodes, undefined, { operation: 'DELETE', previous })).toBeUndefined();
     expect(await refusal(Nodes, undefined, { operation: 'DELETE', previous, isCollectionDelete: true })).toBe(
@@ -186,70 +191,78 @@ describe('pods', () => {
     spec: { nodeName: 'n1', ...spec },
   });
   test.each<[string, Content, string | undefined]>([
-    ['a mirror of its own', pod(), undefined],
+    ['a mirror pod of its own', pod(), undefined],
     [
-      'any other',
+      'any other pod, which is refused',
       pod({}, { annotations: {} }),
       'pod does not have "kubernetes.io/config.mirror" annotation, node "n1" can only create mirror pods',
     ],
-    ['one elsewhere', pod({ nodeName: 'n2' }), 'node "n1" can only create pods with spec.nodeName set to itself'],
     [
-      'one without an owner',
+      'a pod on another node, which is refused',
+      pod({ nodeName: 'n2' }),
+      'node "n1" can only create pods with spec.nodeName set to itself',
+    ],
+    [
+      'a pod without an owner, which is refused',
       pod({}, { ownerReferences: [] }),
       'node "n1" can only create pods with an owner reference set to itself',
     ],
     [
-      'one of another',
+      'a pod owned by another node, which is refused',
       pod({}, { ownerReferences: [{ ...owner, name: 'n2' }] }),
       'node "n1" can only create pods with an owner reference set to itself',
     ],
     ...[{ kind: 'Pod' }, { apiVersion: 'v2' }, { apiVersion: 'apps/v1' }].map((other): [string, Content, string] => [
-      `one of what is no node, though it has its name: ${JSON.stringify(other)}`,
+      `a pod owned by a non-node of its name, which is refused: ${JSON.stringify(other)}`,
       pod({}, { ownerReferences: [{ ...owner, ...other }] }),
       'node "n1" can only create pods with an owner reference set to itself',
     ]),
     [
-      'one of two',
+      'a pod with two owners, which is refused',
       pod({}, { ownerReferences: [owner, owner] }),
       'node "n1" can only create pods with a single owner reference set to itself',
     ],
     [
-      'one it does not control',
+      'a pod that it does not control, which is refused',
       pod({}, { ownerReferences: [{ ...owner, controller: false }] }),
       'node "n1" can only create pods with a controller owner reference set to itself',
     ],
     [
-      'one that holds it',
+      'a pod that blocks its deletion, which is refused',
       pod({}, { ownerReferences: [{ ...owner, blockOwnerDeletion: true }] }),
       'node "n1" must not set blockOwnerDeletion on an owner reference',
     ],
     [
-      'one of a former self',
+      'a pod owned by a former node of its name, which is refused',
       pod({}, { ownerReferences: [{ ...owner, uid: 'old' }] }),
       'node n1 UID mismatch: expected old got node-uid',
     ],
     [
-      'one with an account',
+      'a pod with a service account, which is refused',
       pod({ serviceAccountName: 'sa' }),
       'node "n1" can not create pods that reference serviceaccounts',
     ],
     [
-      'one with a secret',
+      'a pod with a secret, which is refused',
       pod({ volumes: [{ secret: { secretName: 's' } }] }),
       'node "n1" can not create pods that reference secrets',
     ],
     [
-      'one with a config map',
+      'a pod with a config map, which is refused',
       pod({ containers: [{ envFrom: [{ configMapRef: { name: 'c' } }] }] }),
       'node "n1" can not create pods that reference configmaps',
     ],
     [
-      'one with a device',
+      'a pod with a resource claim, which is refused',
       pod({ resourceClaims: [{ name: 'c' }] }),
       'node "n1" can not create pods that reference resourceclaims',
     ],
-    ['one with a part of the node', pod({ volumes: [{ hostPath: { path: '/' } }] }), undefined],
-    ['one that sees itself', pod({ volumes: [{ projected: { sources: [{ downwardAPI: {} }] } }] }), undefined],
+    ['a pod with a hostPath volume', pod({ volumes: [{ hostPath: { path: '/' } }] }), undefined],
+    [
+      'a pod with a downwardAPI projection',
+      pod({ volumes: [{ projected: { sources: [{ downwardAPI: {} }] } }] }),
+      undefined,
+    ],
     ...[
       [{ projected: { sources: [{ downwardAPI: {} }, { clusterTrustBundle: {} }] } }, 'clustertrustbundles'],
       [{ projected: { sources: [{ podCertificate: {} }] } }, 'podcertificates'],
@@ -259,7 +272,7 @@ describe('pods', () => {
       [{ csi: { driver: 'd' } }, 'csidrivers (via CSI volumes)'],
       [{ glusterfs: { endpoints: 'e' } }, 'endpoints (via glusterFS volumes)'],
     ].map(([volume, what]): [string, Content, string] => [
-      `one with ${what}`,
+      `a pod with ${what}, which is refused`,
       pod({ volumes: [volume] }),
       `node "n1" can not create pods that reference ${what}`,
     ]),
@@ -267,13 +280,13 @@ describe('pods', () => {
     expect(await refusal(Pods, content)).toBe(expected);
   });
 
-  test('updates none', async () => {
+  test('may not be updated', async () => {
     expect(await refusal(Pods, pod(), { operation: 'UPDATE', previous: pod() })).toBe(
       'unexpected operation "UPDATE", node "n1" can only create and delete mirror pods',
     );
   });
 
-  test('deletes and evicts its own', async () => {
+  test('may be deleted and evicted on the own node only', async () => {
     const gone = (nodeName: string) => refusal(Pods, undefined, { operation: 'DELETE', previous: pod({ nodeName }) });
     expect(await gone('n1')).toBeUndefined();
     expect(await gone('n2')).toBe('node "n1" can only delete pods with spec.nodeName set to itself');
@@ -283,7 +296,7 @@ describe('pods', () => {
     expect(await evicted('none')).toBe('pod "none" not found');
   });
 
-  test('tells of the state of its own, and nothing more', async () => {
+  test('may have their status updated on the own node only, and nothing else', async () => {
     const tell = (nodeName: string, labels = {}) =>
       refusal(Pods, pod({ nodeName }, { labels }), {
         operation: 'UPDATE',
@@ -323,27 +336,32 @@ describe('tokens', () => {
       { subresource: 'token' },
     );
   test.each<[string, object | null, readonly string[], string | undefined]>([
-    ['of a pod that runs there', bound, [], undefined],
-    ['for whom a volume of it is', bound, ['vault'], undefined],
-    ['of no pod', null, [], 'node requested token not bound to a pod'],
-    ['of a secret', { ...bound, kind: 'Secret' }, [], 'node requested token not bound to a pod'],
-    ['of some pod of that name', { ...bound, uid: '' }, [], 'node requested token with a pod binding without a uid'],
+    ['of a pod on the node', bound, [], undefined],
+    ['for the audience of a volume of the pod', bound, ['vault'], undefined],
+    ['without a pod', null, [], 'node requested token not bound to a pod'],
+    ['bound to a secret', { ...bound, kind: 'Secret' }, [], 'node requested token not bound to a pod'],
     [
-      'of a former pod',
+      'bound to a pod without a uid',
+      { ...bound, uid: '' },
+      [],
+      'node requested token with a pod binding without a uid',
+    ],
+    [
+      'bound to a former pod of the same name',
       { ...bound, uid: 'old' },
       [],
       'the UID in the bound object reference (old) does not match the UID in record. The object might have been deleted and then recreated',
     ],
     [
-      'of a pod elsewhere',
+      'bound to a pod on another node',
       { ...bound, name: 'theirs' },
       [],
       'node requested token bound to a pod scheduled on a different node',
     ],
-    ['of no pod at all', { ...bound, name: 'none' }, [], 'pod "none" not found'],
-    ['for two', bound, ['vault', ''], 'node may only request 0 or 1 audiences'],
+    ['bound to a missing pod', { ...bound, name: 'none' }, [], 'pod "none" not found'],
+    ['for two audiences', bound, ['vault', ''], 'node may only request 0 or 1 audiences'],
     [
-      'for anybody else',
+      'for an audience that the pod does not use',
       bound,
       ['evil'],
       'audience "evil" not found in pod spec volume, system:node:n1 is not authorized to request tokens for this audience',
@@ -352,7 +370,7 @@ describe('tokens', () => {
     expect(await token(ref, audiences)).toBe(expected);
   });
 
-  test('for anybody else need a right of their own', async () => {
+  test('for other audiences require a right of their own', async () => {
     mayMore = true;
     expect(await token(bound, ['evil'])).toBeUndefined();
     expect(asked).toMatchObject([
@@ -360,12 +378,12 @@ describe('tokens', () => {
     ]);
   });
 
-  test('accounts themselves are left to authorization', async () => {
+  test('service accounts themselves are left to authorization', async () => {
     expect(await refusal(ServiceAccounts, { metadata: { name: 'sa' } })).toBeUndefined();
   });
 });
 
-test('leases', async () => {
+test('a node may access its own lease only', async () => {
   const lease = (namespace: string, name: string) =>
     refusal(Leases, { metadata: { name } }, { key: { namespace, name } });
   expect(await lease('kube-node-lease', 'n1')).toBeUndefined();
@@ -400,18 +418,18 @@ describe('certificate requests', () => {
       'can only create a node CSR with CN=system:node:n1',
     ],
     ['example.org/mine', 'whoever', undefined],
-  ])('%s for %s', async (signerName, commonName, expected) => {
+  ])('of %s for %s', async (signerName, commonName, expected) => {
     expect(await request(signerName, commonName)).toBe(expected);
   });
 
-  test('that cannot be read', async () => {
+  test('that cannot be parsed are refused', async () => {
     const spec = { signerName: 'kubernetes.io/kubelet-serving', request: 'eA==' };
     expect(await refusal(CertificateSigningRequests, { metadata: { name: 'r' }, spec })).toMatch(
       /^unable to parse csr: /,
     );
   });
 
-  test('that the wrong key signed are judged by their subject, and left to validation', async () => {
+  test('with a bad signature are checked by their subject, and the signature is left to validation', async () => {
     const { pem } = await testRequest({ commonName: 'system:node:n2' });
     const broken = Buffer.from(firstPemBlock(pem)?.bytes ?? '');
     broken[broken.length - 1] = (broken.at(-1) ?? 0) ^ 1;

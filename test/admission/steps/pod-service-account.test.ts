@@ -50,7 +50,7 @@ const refusal = (text: string): string => `pods "p" is forbidden: ${text}`;
 const container = (more: object = {}): Container => ({ name: 'c', ...more });
 
 describe('the account', () => {
-  test('is the default one for a pod that names none', async () => {
+  test('is default for a pod that names none', async () => {
     expect((await admit({})).serviceAccountName).toBe('default');
     expect((await admit({ serviceAccountName: '' })).serviceAccountName).toBe('default');
   });
@@ -59,13 +59,13 @@ describe('the account', () => {
     ['none', 'serviceaccount "none" not found'],
     ['a/%', "invalid resource name \"a/%\": [may not contain '/' may not contain '%']"],
     ['..', 'invalid resource name "..": [may not be \'..\']'],
-  ])('must be there: %s', async (name, why) => {
+  ])('must exist: %s', async (name, why) => {
     await expect(admit({ serviceAccountName: name })).rejects.toThrow(
       refusal(`error looking up service account ns/${name}: ${why}`),
     );
   });
 
-  test('is not taken away again', async () => {
+  test('may not be removed from the pod by an update', async () => {
     await expect(admit({}, {}, defaultDomains, { serviceAccountName: '' })).rejects.toThrow(
       refusal('error looking up service account ns/: resource name may not be empty'),
     );
@@ -81,7 +81,7 @@ describe('the account', () => {
     expect((await admitted).serviceAccountName).toBe('default');
   });
 
-  test('is not waited for without end', async () => {
+  test('is waited for only for a limited time', async () => {
     objects.remove(ServiceAccounts, { namespace: 'ns', name: 'default' });
     const admitted = admit({});
     admitted.catch(() => {});
@@ -91,7 +91,7 @@ describe('the account', () => {
 });
 
 describe('the token', () => {
-  test('is mounted where a container has nothing there', async () => {
+  test('is mounted in containers that have nothing at its path', async () => {
     const own = { mountPath: '/var/run/secrets/kubernetes.io/serviceaccount', name: 'own' };
     const spec = await admit({
       initContainers: [container()],
@@ -120,7 +120,7 @@ describe('the token', () => {
     ]);
   });
 
-  test('uses a volume of that name that is there', async () => {
+  test('uses an existing volume of its name', async () => {
     const spec = await admit({ containers: [container()], volumes: [{ name: 'kube-api-access-given' }] } as PodSpec);
     expect(spec['volumes']).toEqual([{ name: 'kube-api-access-given' }]);
     expect(spec.containers).toMatchObject([{ volumeMounts: [{ name: 'kube-api-access-given' }] }]);
@@ -128,16 +128,16 @@ describe('the token', () => {
 
   test.each<[string, PodSpec, boolean | undefined, boolean]>([
     ['by default', {}, undefined, true],
-    ['not if the account does not want it', {}, false, false],
-    ['not if the pod does not', { automountServiceAccountToken: false }, true, false],
-    ['if the pod does, whatever the account says', { automountServiceAccountToken: true }, false, true],
-  ])('is there %s', async (_name, given, automount, isThere) => {
+    ['unless the account opts out', {}, false, false],
+    ['unless the pod opts out', { automountServiceAccountToken: false }, true, false],
+    ['if the pod opts in, whatever the account says', { automountServiceAccountToken: true }, false, true],
+  ])('is mounted %s', async (_name, given, automount, isThere) => {
     account(automount === undefined ? {} : { automountServiceAccountToken: automount });
     const spec = await admit({ serviceAccountName: 'sa', containers: [container()], ...given } as PodSpec);
     expect(spec['volumes'] !== undefined).toBe(isThere);
   });
 
-  test('lies where the signer domain says', async () => {
+  test('is mounted at a path of the signer domain', async () => {
     const domains = { ...defaultDomains, signer: 'example.net' };
     const spec = await admit({ containers: [container()] } as PodSpec, {}, domains);
     expect(spec.containers).toMatchObject([
@@ -146,7 +146,7 @@ describe('the token', () => {
   });
 });
 
-test('secrets for images come from the account where the pod has none', async () => {
+test('imagePullSecrets are copied from the account if the pod has none', async () => {
   account({ imagePullSecrets: [{ name: 'a' }, {}] });
   expect((await admit({ serviceAccountName: 'sa' }))['imagePullSecrets']).toEqual([{ name: 'a' }, {}]);
   const own = [{ name: 'own' }];
@@ -155,7 +155,7 @@ test('secrets for images come from the account where the pod has none', async ()
 
 describe('mirror pods', () => {
   const mirror = { annotations: { 'kubernetes.io/config.mirror': 'x' } };
-  test('are left as they are', async () => {
+  test('are left unchanged', async () => {
     expect(await admit({ containers: [container()] } as PodSpec, mirror)).toEqual({ containers: [container()] });
   });
 
@@ -166,7 +166,7 @@ describe('mirror pods', () => {
       { volumes: [{ projected: { sources: [{ serviceAccountToken: {} }] } }] },
       'a mirror pod may not use ServiceAccountToken volume projections',
     ],
-  ])('%j', async (spec, text) => {
+  ])('are refused with %j', async (spec, text) => {
     await expect(admit(spec, mirror)).rejects.toThrow(refusal(text));
   });
 });
@@ -193,11 +193,11 @@ describe('an account that enforces its secrets', () => {
       `ephemeral container c with envFrom referencing secret.secretName="s" ${tail} secret`,
     ],
     [{ imagePullSecrets: [{ name: 'ok' }, { name: 's' }] }, `imagePullSecrets[1].name="s" ${tail} imagePullSecret`],
-  ])('%j', async (spec, text) => {
+  ])('refuses a pod with %j', async (spec, text) => {
     await expect(admit({ serviceAccountName: 'sa', ...spec })).rejects.toThrow(refusal(text));
   });
 
-  test('allows those it lists, and does not look into projections', async () => {
+  test('allows the secrets that it lists, and does not check projections', async () => {
     const volumes = [{ secret: { secretName: 'ok' } }, { projected: { sources: [{ secret: { name: 's' } }] } }];
     const envFrom = [{ secretRef: { name: 'ok' } }, { configMapRef: { name: 's' } }];
     await admit({ serviceAccountName: 'sa', volumes, containers: [container({ ...env('ok'), envFrom })] } as PodSpec);
@@ -208,7 +208,7 @@ describe('an account that enforces its secrets', () => {
     ['T', true],
     ['yes', false],
     ['', false],
-  ])('says so with %j: %j', async (value, enforces) => {
+  ])('is recognized by the annotation value %j: %j', async (value, enforces) => {
     account({ metadata: { annotations: { 'kubernetes.io/enforce-mountable-secrets': value } } });
     const admitted = admit({ serviceAccountName: 'sa', volumes: [{ secret: { secretName: 's' } }] });
     if (enforces) await expect(admitted).rejects.toThrow(tail);
@@ -217,9 +217,9 @@ describe('an account that enforces its secrets', () => {
 });
 
 test.each<[string, object]>([
-  ['lists that are none', { containers: 'x', volumes: 1, imagePullSecrets: {} }],
-  ['items that are no objects', { containers: [null, 1], volumes: [null, 'x'], imagePullSecrets: [null] }],
-  ['mounts that are none', { containers: [container({ volumeMounts: 'x' })] }],
-])('a pod with %s does no harm', async (_name, spec) => {
+  ['lists of the wrong type', { containers: 'x', volumes: 1, imagePullSecrets: {} }],
+  ['items that are not objects', { containers: [null, 1], volumes: [null, 'x'], imagePullSecrets: [null] }],
+  ['mounts of the wrong type', { containers: [container({ volumeMounts: 'x' })] }],
+])('a pod with %s causes no failure', async (_name, spec) => {
   await admit(spec as PodSpec);
 });

@@ -12,49 +12,49 @@ const review = (response: unknown, more: object = {}): JsonObject =>
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const patch = base64('[{"op":"remove","path":"/a"}]');
 
-describe('an answer that makes no sense', () => {
+describe('an invalid answer', () => {
   test.each<[string, JsonObject, Partial<typeof question>, string]>([
-    ['no response', review(undefined), {}, 'webhook response was absent'],
-    ['null', review(null), {}, 'webhook response was absent'],
-    ['another uid', review({ uid: 'x', allowed: true }), {}, 'expected response.uid="u", got "x"'],
-    ['no uid', review({ allowed: true }), {}, 'expected response.uid="u", got ""'],
+    ['without a response', review(undefined), {}, 'webhook response was absent'],
+    ['with a null response', review(null), {}, 'webhook response was absent'],
+    ['with another uid', review({ uid: 'x', allowed: true }), {}, 'expected response.uid="u", got "x"'],
+    ['without a uid', review({ allowed: true }), {}, 'expected response.uid="u", got ""'],
     [
-      'no kind',
+      'without a kind',
       review({ uid: 'u' }, { apiVersion: undefined, kind: undefined }),
       {},
       'expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind=',
     ],
     [
-      'a patch without a type',
+      'with a patch but no type',
       review({ uid: 'u', patch }),
       {},
       'webhook returned response.patch but not response.patchType',
     ],
     [
-      'a type without a patch',
+      'with a type but no patch',
       review({ uid: 'u', patchType: 'JSONPatch' }),
       {},
       'webhook returned response.patchType but not response.patch',
     ],
     [
-      'an empty type',
+      'with an empty patch type',
       review({ uid: 'u', patch, patchType: '' }),
       {},
       'webhook returned invalid response.patchType of ""',
     ],
     [
-      'a patch of one that may not',
+      'with a patch from a validating webhook',
       review({ uid: 'u', patch, patchType: 'JSONPatch' }),
       { mutating: false },
       'validating webhook may not return response.patch',
     ],
     [
-      'a type of one that may not',
+      'with a patch type from a validating webhook',
       review({ uid: 'u', patchType: 'JSONPatch' }),
       { mutating: false },
       'validating webhook may not return response.patchType',
     ],
-  ])('%s', (_, given, asked, why) => {
+  ])('%s is refused', (_, given, asked, why) => {
     expect(() => readVerdict(given, { ...question, ...asked })).toThrow(InvalidResponse);
     expect(() => readVerdict(given, { ...question, ...asked })).toThrow(why);
   });
@@ -87,7 +87,7 @@ describe('an answer that makes no sense', () => {
     ],
     ['reason', review({ status: { reason: 5 } }), 'field Status.response.status.reason of type v1.StatusReason'],
     ['patch type', review({ patchType: 5 }), 'field AdmissionResponse.response.patchType of type v1.PatchType'],
-    ['code too large', review({ status: { code: 2 ** 31 } }), 'of type int32'],
+    ['code beyond int32', review({ status: { code: 2 ** 31 } }), 'of type int32'],
     [
       'warnings',
       review({ warnings: [1] }),
@@ -99,14 +99,14 @@ describe('an answer that makes no sense', () => {
       'json: cannot unmarshal array into Go struct field AdmissionResponse.response.auditAnnotations of type string',
     ],
     ['causes', review({ status: { details: { causes: [3] } } }), 'of type v1.StatusCause'],
-    ['patch', review({ patch: '***' }), 'illegal base64 data at input byte 0'],
+    ['patch that is not base64', review({ patch: '***' }), 'illegal base64 data at input byte 0'],
     [
       'patch as a number',
       review({ patch: 5 }),
       'json: cannot unmarshal number into Go struct field AdmissionResponse.response.patch of type []uint8',
     ],
     [
-      'patch as a list',
+      'patch as a list with a number beyond a byte',
       review({ patch: [91, 256] }),
       'json: cannot unmarshal number 256 into Go struct field AdmissionResponse.response.patch of type uint8',
     ],
@@ -155,14 +155,14 @@ describe('an answer that makes no sense', () => {
       review({ uid: 'u', status }),
       `json: cannot unmarshal ${given} into Go struct field ${where}`,
     ]),
-  ])('%s of another type', (_, given, why) => {
+  ])('a member of the wrong type is refused: %s', (_, given, why) => {
     expect(() => readVerdict(given, question)).toThrow(CallFailed);
     expect(() => readVerdict(given, question)).toThrow(why);
   });
 });
 
 describe('a verdict', () => {
-  test('has what was said', () => {
+  test('contains everything that the webhook answered', () => {
     const given = review({
       uid: 'u',
       allowed: true,
@@ -183,7 +183,7 @@ describe('a verdict', () => {
     });
   });
 
-  test('may come with the request, whose objects may be anything, and metadata in its status', () => {
+  test('may include the request with arbitrary objects, and metadata in its status', () => {
     const request = {
       uid: 'u',
       kind: { group: '', version: 'v1', kind: 'ConfigMap' },
@@ -203,19 +203,19 @@ describe('a verdict', () => {
     expect(readVerdict(given, question)).toMatchObject({ allowed: false, status: { message: 'no' } });
   });
 
-  test('may have its patch as a list of bytes, which is how some languages write them', () => {
+  test('may encode its patch as a list of bytes, as some languages do', () => {
     const given = review({ uid: 'u', allowed: true, patch: [...Buffer.from(patch, 'base64')], patchType: 'JSONPatch' });
     expect(readVerdict(given, question).patch).toEqual(Buffer.from(patch, 'base64'));
   });
 
-  test('of v1beta1 is held to no rules, and changes nothing unless it may', () => {
+  test('in v1beta1 is not validated, and a patch from a validating webhook is ignored', () => {
     const beta = { ...question, version: 'v1beta1' };
     expect(readVerdict(review({ allowed: true, patch }), beta).patch.length).toBeGreaterThan(0);
     expect(readVerdict(review({ allowed: true, patch }), { ...beta, mutating: false }).patch.length).toBe(0);
     expect(() => readVerdict(review(undefined), beta)).toThrow('webhook response was absent');
   });
 
-  test('is not misled by the names of its members', () => {
+  test('is not affected by members named like prototypes', () => {
     const text =
       '{"__proto__":{"uid":"u"},"response":{"uid":"u","allowed":false,"__proto__":{"allowed":true},"auditAnnotations":{"__proto__":"x"}},"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}';
     const verdict = readVerdict(parseJson(text) as JsonObject, question);
@@ -228,45 +228,57 @@ describe('a verdict', () => {
 describe('a denial', () => {
   const status = { message: '', reason: '', code: 0, details: undefined };
   test.each([
-    ['without a status', undefined, 400, 'admission webhook "h" denied the request without explanation', undefined],
-    ['with a message', { ...status, message: 'no' }, 400, 'admission webhook "h" denied the request: no', undefined],
     [
-      'with a reason',
+      'without a status has a default message and code 400',
+      undefined,
+      400,
+      'admission webhook "h" denied the request without explanation',
+      undefined,
+    ],
+    [
+      'with a message reports it',
+      { ...status, message: 'no' },
+      400,
+      'admission webhook "h" denied the request: no',
+      undefined,
+    ],
+    [
+      'with a reason uses it as message and reason',
       { ...status, reason: 'Because' },
       400,
       'admission webhook "h" denied the request: Because',
       'Because',
     ],
     [
-      'with both',
+      'with a message, a reason and a code keeps all three',
       { ...status, message: 'no', reason: 'Because', code: 403 },
       403,
       'admission webhook "h" denied the request: no',
       'Because',
     ],
     [
-      'with a code of success',
+      'with a code below 400 is answered with 400',
       { ...status, code: 399 },
       400,
       'admission webhook "h" denied the request without explanation',
       undefined,
     ],
     [
-      'with a negative code',
+      'with a negative code is answered with 400',
       { ...status, code: -5 },
       400,
       'admission webhook "h" denied the request without explanation',
       undefined,
     ],
     [
-      'with a code of its own',
+      'with an error code of its own keeps it',
       { ...status, code: 599 },
       599,
       'admission webhook "h" denied the request without explanation',
       undefined,
     ],
     [
-      'with a code that HTTP does not have',
+      'with a code that HTTP does not have is answered with 500',
       { ...status, code: 1_000 },
       500,
       'admission webhook "h" denied the request without explanation',
@@ -277,7 +289,7 @@ describe('a denial', () => {
     expect([error.code, error.message, error.reason]).toEqual([code, message, reason]);
   });
 
-  test('passes details on, without what says nothing', () => {
+  test('keeps its details, without empty members', () => {
     const details = { name: 'n', kind: '', causes: [{ field: 'f', message: 'm' }], retryAfterSeconds: 7 };
     const given = review({ uid: 'u', allowed: false, status: { status: 'Success', details } });
     expect(denial('h', readVerdict(given, question).status).toStatus()).toMatchObject({
@@ -298,7 +310,7 @@ test.each([
   ['"metadata": 7.0', 'number into Go struct field Status.response.status.metadata of type v1.ListMeta'],
   ['"details": {"causes": [{"reason": 1}]}', 'causes.reason of type v1.CauseType'],
   ['"details": {"causes": [7.0]}', 'number into Go struct field StatusDetails.response.status.details.causes of type'],
-])('numbers count as they are written: %s', async (member, why) => {
+])('numbers in an answer are judged as they are written: %s', async (member, why) => {
   const text = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u","allowed":true,"status":{${member}}}}`;
   const reply = { status: 200, contentType: 'application/json', body: Buffer.from(text) } as WebhookResponse;
   const review = { group: 'admission.k8s.io', version: 'v1' };

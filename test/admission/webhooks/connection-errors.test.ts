@@ -51,6 +51,6 @@ test.each([
   ],
   [failure('constructor', {}, 'odd'), 'odd'],
   ['a text', 'a text'],
-])('%s is told as %s', (error, text) => {
+])('%s is reported as %s', (error, text) => {
   expect(connectionError(error)).toBe(text);
 });

@@ -14,7 +14,7 @@ import { httpsHook } from './https-hook.js';
 const shown = async (source: CredentialSource | undefined): Promise<string | undefined> =>
   (await source?.current())?.authorization;
 
-describe('the user a webhook is shown', () => {
+describe('the kubeconfig user for a webhook', () => {
   const of = (names: readonly string[], current?: string) =>
     credentialsByName({
       byName: new Map(names.map((name) => [name, fixedCredentials({ authorization: name })])),
@@ -22,35 +22,35 @@ describe('the user a webhook is shown', () => {
     });
 
   test.each<[string, readonly string[], string, string | undefined]>([
-    ['is named like it, port and all', ['svc.ns.svc', 'svc.ns.svc:443', '*'], 'svc.ns.svc:443', 'svc.ns.svc:443'],
-    ['needs no port if that is the usual one', ['svc.ns.svc', '*'], 'svc.ns.svc:443', 'svc.ns.svc'],
-    ['needs none if the webhook names none', ['example.org:443'], 'example.org', 'example.org:443'],
-    ['needs any other port', ['svc.ns.svc', '*'], 'svc.ns.svc:8443', '*'],
-    ['is named by the longest pattern', ['*.svc', '*.ns.svc'], 'svc.ns.svc:443', '*.ns.svc'],
-    ['is named by a pattern with its port', ['*.ns.svc', '*.svc:8443'], 'svc.ns.svc:8443', '*.svc:8443'],
-    ['is not one for what is below it', ['ns.svc', 'vc.ns.svc'], 'svc.ns.svc:443', undefined],
-    ['may be an address', ['127.0.0.1:8443'], '127.0.0.1:8443', '127.0.0.1:8443'],
-    ['may be an address of version 6', ['::1'], '[::1]:443', '::1'],
-    ['is nobody, if none is named like it', ['other.ns.svc'], 'svc.ns.svc:443', undefined],
-    ['is not one of every object', [], 'constructor', undefined],
+    ['is named like its host and port', ['svc.ns.svc', 'svc.ns.svc:443', '*'], 'svc.ns.svc:443', 'svc.ns.svc:443'],
+    ['may omit the default port', ['svc.ns.svc', '*'], 'svc.ns.svc:443', 'svc.ns.svc'],
+    ['may name port 443 if the webhook names no port', ['example.org:443'], 'example.org', 'example.org:443'],
+    ['must name any other port', ['svc.ns.svc', '*'], 'svc.ns.svc:8443', '*'],
+    ['is the one with the longest matching pattern', ['*.svc', '*.ns.svc'], 'svc.ns.svc:443', '*.ns.svc'],
+    ['may be a pattern with a port', ['*.ns.svc', '*.svc:8443'], 'svc.ns.svc:8443', '*.svc:8443'],
+    ['is not matched by a suffix of the host', ['ns.svc', 'vc.ns.svc'], 'svc.ns.svc:443', undefined],
+    ['may be named by an IPv4 address', ['127.0.0.1:8443'], '127.0.0.1:8443', '127.0.0.1:8443'],
+    ['may be named by an IPv6 address', ['::1'], '[::1]:443', '::1'],
+    ['is none if no name matches', ['other.ns.svc'], 'svc.ns.svc:443', undefined],
+    ['is not matched by an inherited property of objects', [], 'constructor', undefined],
   ])('%s', async (_name, names, authority, expected) => {
     expect(await shown(of(names)(authority))).toBe(expected);
   });
 
-  test('is that of the current context, if no other fits', async () => {
+  test('is the one of the current context if no other matches', async () => {
     expect(await shown(of(['a:443'], 'current')('b:443'))).toBe('current');
     expect(await shown(of(['*'], 'current')('b:443'))).toBe('*');
   });
 });
 
-describe('a webhook', () => {
+describe('a webhook with credentials', () => {
   let directory: string;
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'kedge-webhooks-'));
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  test('is shown a certificate and a token, each to whom it is for', async () => {
+  test('receives the client certificate or token of its kubeconfig user', async () => {
     const authority = await testAuthority();
     const { certificate, key } = await authority.issueClient({ commonName: 'apiserver', seconds: 600 });
     const path = join(directory, 'webhooks.kubeconfig');
@@ -100,7 +100,7 @@ users:
     ['{ client-certificate: none, client-key: none }', /: cannot read client-certificate /],
     ['{ auth-provider: { name: oidc } }', /: user "\*" of the kubeconfig .*: auth-provider is not supported here$/],
     ['{ token: t, as: bob }', /: impersonation \(as\) is not supported here$/],
-  ])('is not called where what it is to be shown is %s', async (user, complaint) => {
+  ])('is not called if its credentials are %s', async (user, complaint) => {
     const path = join(directory, 'webhooks.kubeconfig');
     writeFileSync(
       path,
@@ -125,7 +125,7 @@ users: [{ name: '*', user: ${user} }, { name: admin, user: { token: secret } }]
     }
   });
 
-  test('is nobody’s if there is no such file', async () => {
+  test('is refused if the kubeconfig does not exist', async () => {
     const none = usersInFile(join(directory, 'none'), { clock: systemClock, env: {} });
     await expect(none).rejects.toThrow('no kubeconfig at ');
   });

@@ -146,8 +146,8 @@ const fail = (): never => {
   throw new CallFailed('no answer');
 };
 
-describe('webhooks that change objects', () => {
-  test('each sees what the ones before made of it', async () => {
+describe('mutating webhooks', () => {
+  test('see the changes of those before them', async () => {
     const { mutate, asked } = world([
       { name: 'a', answer: append('a') },
       { name: 'b', answer: append('b') },
@@ -156,7 +156,7 @@ describe('webhooks that change objects', () => {
     expect(asked).toEqual(['a', 'b']);
   });
 
-  test('labels that one adds make others fit', async () => {
+  test('match on labels that earlier ones have added', async () => {
     const { mutate, asked } = world([
       { name: 'early', answer: allow, objectSelector: { matchLabels: { x: 'y' } } },
       { name: 'adds', answer: label({ x: 'y' }) },
@@ -166,7 +166,7 @@ describe('webhooks that change objects', () => {
     expect(asked).toEqual(['adds', 'late']);
   });
 
-  test('nothing changed: the very same object', async () => {
+  test('that change nothing return the same object', async () => {
     const { mutate } = world([
       { name: 'a', answer: allow },
       { name: 'b', answer: label({}) },
@@ -175,11 +175,11 @@ describe('webhooks that change objects', () => {
     expect(given.metadata.labels).toBeUndefined();
   });
 
-  describe('a second time', () => {
+  describe('reinvocation', () => {
     const again = { reinvocationPolicy: 'IfNeeded' } as const;
     test.each([
       [
-        'nobody, if only the last changed something',
+        'no webhook is called again if only the last one changed something',
         [
           ['a', allow, {}],
           ['b', append('b'), again],
@@ -187,7 +187,7 @@ describe('webhooks that change objects', () => {
         ['a', 'b'],
       ],
       [
-        'who wants to, if one after it changed something',
+        'a webhook with IfNeeded is called again if a later one changed something',
         [
           ['a', allow, again],
           ['b', append('b'), {}],
@@ -195,16 +195,16 @@ describe('webhooks that change objects', () => {
         ['a', 'b', 'a'],
       ],
       [
-        'not who does not want to',
+        'a webhook without IfNeeded is not called again',
         [
           ['a', allow, {}],
           ['b', append('b'), {}],
         ],
         ['a', 'b'],
       ],
-      ['not itself for its own change', [['a', append('a'), again]], ['a']],
+      ['a webhook is not called again for its own change', [['a', append('a'), again]], ['a']],
       [
-        'both, where each changes what the other left, and then no more',
+        'two webhooks that change the work of each other are called twice each',
         [
           ['a', append('a'), again],
           ['b', append('b'), again],
@@ -212,7 +212,7 @@ describe('webhooks that change objects', () => {
         ['a', 'b', 'a', 'b'],
       ],
       [
-        'nobody, if a patch came to nothing',
+        'no webhook is called again after a patch without effect',
         [
           ['a', allow, again],
           ['b', label({}), {}],
@@ -225,7 +225,7 @@ describe('webhooks that change objects', () => {
       expect(asked).toEqual(expected);
     });
 
-    test('nobody for the first time', async () => {
+    test('a webhook that did not match at first is not called in the second round', async () => {
       const { mutate, asked } = world([
         { name: 'a', answer: allow, ...again, objectSelector: { matchLabels: { x: 'y' } } },
         { name: 'b', answer: label({ x: 'y' }) },
@@ -234,7 +234,7 @@ describe('webhooks that change objects', () => {
       expect(asked).toEqual(['b']);
     });
 
-    test('all steps before run again as well, and a change of theirs counts', async () => {
+    test('earlier steps run again as well, and their changes count', async () => {
       let runs = 0;
       const step: AdmissionStep = {
         name: 's',
@@ -250,13 +250,13 @@ describe('webhooks that change objects', () => {
     });
   });
 
-  test('a warning without a text is none', async () => {
+  test('an empty warning is dropped', async () => {
     const { mutate, warnings } = world([{ name: 'a', answer: () => ({ allowed: true, warnings: ['', 'w', null] }) }]);
     await mutate();
     expect(warnings).toEqual(['w']);
   });
 
-  test('the audit log is told of a patch with the members of its operations by name', async () => {
+  test('a patch is recorded in the audit log with the members of its operations sorted', async () => {
     const patch = Buffer.from('[{"path":"/b","op":"move","from":"/a"}]').toString('base64');
     const { mutate, told } = world([{ name: 'a', answer: () => ({ allowed: true, patchType: 'JSONPatch', patch }) }]);
     await mutate();
@@ -265,7 +265,7 @@ describe('webhooks that change objects', () => {
     );
   });
 
-  test('the audit log is told of each', async () => {
+  test('each webhook is recorded in the audit log', async () => {
     const { mutate, told } = world([
       { name: 'a', answer: label({ x: 'y' }) },
       { name: 'b', answer: fail, failurePolicy: 'Ignore' },
@@ -290,7 +290,7 @@ describe('webhooks that change objects', () => {
     ]);
   });
 
-  test('a deletion is seen and cannot be changed', async () => {
+  test('a deletion is sent, and may not be patched', async () => {
     const { remove, asked } = world([{ name: 'a', answer: allow }]);
     await remove();
     expect(asked).toEqual(['a', 'a']);
@@ -306,12 +306,12 @@ describe('failures', () => {
   test.each([
     ['no answer', { answer: fail }, 'failed to call webhook: no answer'],
     [
-      'an answer to another question',
+      'an answer with the wrong uid',
       { answer: () => ({ uid: 'x' }) },
       'received invalid webhook response: expected response.uid="u", got "x"',
     ],
     [
-      'a patch that is none',
+      'no known review version',
       {
         answer: () => ({ allowed: true, patchType: 'JSONPatch', patch: 'e30K', uid: 'u' }),
         admissionReviewVersions: ['v9'],
@@ -319,16 +319,16 @@ describe('failures', () => {
       'could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)',
     ],
     [
-      'a patch of another sort',
+      'a patch of an unknown type',
       { answer: () => ({ ...label({ x: 'y' })(), patchType: 'MergePatch' }) },
       'unsupported patch type "MergePatch"',
     ],
     [
-      'no place',
+      'no address',
       { answer: allow, clientConfig: {} },
       'could not get REST client: webhook configuration must have either service or URL',
     ],
-  ])('%s: refused, or passed over if the webhook wants that', async (_, hook, why) => {
+  ])('%s: refused, or ignored with failurePolicy Ignore', async (_, hook, why) => {
     const refusing = world([{ name: 'a', ...hook }]);
     await expect(refusing.mutate()).rejects.toMatchObject({
       code: 500,
@@ -353,16 +353,16 @@ describe('failures', () => {
   });
 
   test.each<[string, Answer, number]>([
-    ['the code it answers', () => Promise.reject(new CallFailed('x', { code: 404 })), 404],
-    ['not available if it answers none', fail, 503],
-    ['a bad request of its own if its patch is no JSON Patch', () => ({ ...label({ x: 'y' })(), patchType: 'X' }), 400],
-  ])('one that fails is counted by %s', async (_, answer, code) => {
+    ['the code of its answer', () => Promise.reject(new CallFailed('x', { code: 404 })), 404],
+    ['503 without an answer', fail, 503],
+    ['400 for an invalid patch', () => ({ ...label({ x: 'y' })(), patchType: 'X' }), 400],
+  ])('a failed webhook is counted by %s', async (_, answer, code) => {
     const { mutate, counted } = world([{ name: 'a', answer }]);
     await expect(mutate()).rejects.toMatchObject({ code: 500 });
     expect(counted).toEqual([`a ${code} calling_webhook_error`]);
   });
 
-  test('a denial counts whatever the policy', async () => {
+  test('a denial refuses the request under any failurePolicy', async () => {
     const { mutate, asked, counted } = world([
       { name: 'a', answer: deny('no'), failurePolicy: 'Ignore' },
       { name: 'b', answer: allow },
@@ -375,7 +375,7 @@ describe('failures', () => {
     expect(counted).toEqual(['a 403 no_error']);
   });
 
-  test('one that has side effects is not asked in a dry run', async () => {
+  test('a webhook with side effects is not called in a dry run, which is refused', async () => {
     const { mutate, asked } = world([{ name: 'a', answer: allow, sideEffects: 'Some', failurePolicy: 'Ignore' }]);
     await expect(mutate({ dryRun: true })).rejects.toMatchObject({
       code: 400,
@@ -384,7 +384,7 @@ describe('failures', () => {
     expect(asked).toEqual([]);
   });
 
-  test.each(['mutate', 'validate'] as const)('a caller who has gone is not waited for: %s', async (phase) => {
+  test.each(['mutate', 'validate'] as const)('a call ends when the caller disconnects: %s', async (phase) => {
     const gone = new AbortController();
     const reason = new Error('gone');
     const made = world([
@@ -401,7 +401,7 @@ describe('failures', () => {
     expect(made.counted).toEqual([]);
   });
 
-  test('a call gets the time that is left', async () => {
+  test('the timeout of a call is limited by the time left for the request', async () => {
     const times: number[] = [];
     const answer: Answer = (_, { milliseconds }) => {
       times.push(milliseconds);
@@ -415,30 +415,33 @@ describe('failures', () => {
     expect(times).toEqual([3_000, 2_000]);
   });
 
-  test.each(['mutate', 'validate'] as const)('the caller is told how long each one took: %s', async (phase) => {
-    const waits: [string, number][] = [];
-    const takes =
-      (milliseconds: number, answer: Answer): Answer =>
-      async (...given) => {
-        await made.clock.sleep(milliseconds);
-        return answer(...given);
-      };
-    const made = world([
-      { name: 'a', answer: takes(200, allow) },
-      { name: 'b', answer: takes(300, fail), failurePolicy: 'Ignore' },
-    ]);
-    const signal = new AbortController().signal;
-    const answered = made[phase]({ caller: { signal, onWebhookLatency: (...wait) => waits.push(wait) } });
-    await made.clock.advance(500);
-    await answered;
-    const what = phase === 'mutate' ? 'mutating-webhook' : 'validating-webhook';
-    expect(waits).toEqual([
-      [what, 200],
-      [what, 300],
-    ]);
-  });
+  test.each(['mutate', 'validate'] as const)(
+    'the duration of each call is reported to the caller: %s',
+    async (phase) => {
+      const waits: [string, number][] = [];
+      const takes =
+        (milliseconds: number, answer: Answer): Answer =>
+        async (...given) => {
+          await made.clock.sleep(milliseconds);
+          return answer(...given);
+        };
+      const made = world([
+        { name: 'a', answer: takes(200, allow) },
+        { name: 'b', answer: takes(300, fail), failurePolicy: 'Ignore' },
+      ]);
+      const signal = new AbortController().signal;
+      const answered = made[phase]({ caller: { signal, onWebhookLatency: (...wait) => waits.push(wait) } });
+      await made.clock.advance(500);
+      await answered;
+      const what = phase === 'mutate' ? 'mutating-webhook' : 'validating-webhook';
+      expect(waits).toEqual([
+        [what, 200],
+        [what, 300],
+      ]);
+    },
+  );
 
-  test('a failure that is ignored after the time is over ends the request', async () => {
+  test('an ignored failure after the deadline still ends the request', async () => {
     const { mutate, clock, asked } = world([
       { name: 'a', answer: fail, failurePolicy: 'Ignore' },
       { name: 'b', answer: allow },
@@ -449,15 +452,15 @@ describe('failures', () => {
   });
 });
 
-describe('webhooks that judge', () => {
-  test('are not asked once the time is over, and a failure that would be ignored lets nothing through', async () => {
+describe('validating webhooks', () => {
+  test('are not called after the deadline, and failurePolicy Ignore does not let the request pass', async () => {
     const { validate, clock, asked } = world([{ name: 'a', answer: fail, failurePolicy: 'Ignore' }]);
     const late = validate({ caller: { signal: new AbortController().signal, deadline: clock.monotonic() } });
     await expect(late).rejects.toMatchObject({ code: 504 });
     expect(asked).toEqual([]);
   });
 
-  test('all are asked at once; the refusal that comes first counts', async () => {
+  test('are called in parallel, and the first refusal to arrive is reported', async () => {
     let release = (): void => {};
     const slow = new Promise<void>((resolve) => {
       release = resolve;
@@ -483,12 +486,12 @@ describe('webhooks that judge', () => {
     expect(asked.toSorted()).toEqual(['fast', 'fine', 'slow']);
   });
 
-  test('none may change anything', async () => {
+  test('may not patch', async () => {
     const { validate } = world([{ name: 'a', answer: label({ x: 'y' }) }]);
     await expect(validate()).rejects.toThrow('validating webhook may not return response.patch');
   });
 
-  test('a failure that is ignored is told to the audit log by its place among those asked', async () => {
+  test('record an ignored failure in the audit log with the index among the matching webhooks', async () => {
     const { validate, told } = world([
       { name: 'other', answer: allow, objectSelector: { matchLabels: { x: 'y' } } },
       { name: 'a', answer: fail, failurePolicy: 'Ignore' },

@@ -158,7 +158,7 @@ describe('objects', () => {
     { operations: ['UPDATE' as const], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] },
   ];
 
-  test('a patch is read, defaulted and stored like a request', async () => {
+  test('a patched object is decoded, defaulted and stored like a request', async () => {
     const operations = [
       { op: 'add', path: '/metadata/labels', value: { a: 'b' } },
       { op: 'add', path: '/unknown', value: 1 },
@@ -173,13 +173,13 @@ describe('objects', () => {
 
   test.each([
     [
-      'a value of another type',
+      'a value of the wrong type',
       { op: 'add', path: '/data', value: { a: 1 } },
       500,
       /^Internal error occurred: json: cannot unmarshal number/,
     ],
     [
-      'a path that is not there',
+      'a path that does not exist',
       { op: 'remove', path: '/data/x' },
       500,
       /^Internal error occurred: remove operation does not apply: doc is missing path: "\/data\/x": missing value$/,
@@ -191,7 +191,7 @@ describe('objects', () => {
       /does not match the namespace sent on the request/,
     ],
     [
-      'a version',
+      'a resourceVersion',
       { op: 'add', path: '/metadata/resourceVersion', value: '5' },
       500,
       /^resourceVersion should not be set on objects to be created$/,
@@ -202,14 +202,9 @@ describe('objects', () => {
       500,
       /^converting \(v1\.Secret\) to \(core\.ConfigMap\): unknown conversion$/,
     ],
-    [
-      'a name that cannot be',
-      { op: 'replace', path: '/metadata/name', value: 'A B' },
-      422,
-      /metadata\.name: Invalid value/,
-    ],
+    ['an invalid name', { op: 'replace', path: '/metadata/name', value: 'A B' }, 422, /metadata\.name: Invalid value/],
     ['no metadata', { op: 'remove', path: '/metadata' }, 422, /name or generateName is required/],
-  ])('a patch that makes it %s stores nothing', async (_, operation, code, message) => {
+  ])('a patch with %s is refused, and nothing is stored', async (_, operation, code, message) => {
     await withPatch([operation], 'configmaps', async () => {
       const made = server.client.resource(ConfigMaps).create(map('bad'));
       await expect(made).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
@@ -217,7 +212,7 @@ describe('objects', () => {
     expect(await server.client.resource(ConfigMaps).get({ namespace: 'ns', name: 'bad' })).toBeUndefined();
   });
 
-  test('a patch’s numbers are what was written', async () => {
+  test('numbers of a patch keep the text they were written in', async () => {
     const generation = (text: string): string => `[{"op":"add","path":"/metadata/generation","value":${text}}]`;
     await withPatch(generation('1.0'), 'configmaps', async () => {
       await expect(server.client.resource(ConfigMaps).create(map('bad'))).rejects.toThrow(
@@ -234,27 +229,33 @@ describe('objects', () => {
       '"other"',
     ],
     ['no metadata', { op: 'remove', path: '/metadata' }, 'ConfigMap "" is invalid', '""'],
-  ])('a patch that gives what is updated %s is told by that', async (_, operation, message, value) => {
-    const maps = server.client.resource(ConfigMaps);
-    await maps.create(map('steady'));
-    await withPatch(
-      [operation],
-      'configmaps',
-      async () => {
-        const changed = maps.patch({ namespace: 'ns', name: 'steady' }, { type: 'merge', body: { data: { a: 'b' } } });
-        await expect(changed).rejects.toMatchObject({ code: 422, message: expect.stringContaining(message) });
-        await expect(changed).rejects.toThrow(`metadata.name: Invalid value: ${value}: field is immutable`);
-      },
-      { rules: onUpdate },
-    );
-    await maps.delete({ namespace: 'ns', name: 'steady' });
-  });
+  ])(
+    'a patch that gives an updated object %s is refused as a change of its name',
+    async (_, operation, message, value) => {
+      const maps = server.client.resource(ConfigMaps);
+      await maps.create(map('steady'));
+      await withPatch(
+        [operation],
+        'configmaps',
+        async () => {
+          const changed = maps.patch(
+            { namespace: 'ns', name: 'steady' },
+            { type: 'merge', body: { data: { a: 'b' } } },
+          );
+          await expect(changed).rejects.toMatchObject({ code: 422, message: expect.stringContaining(message) });
+          await expect(changed).rejects.toThrow(`metadata.name: Invalid value: ${value}: field is immutable`);
+        },
+        { rules: onUpdate },
+      );
+      await maps.delete({ namespace: 'ns', name: 'steady' });
+    },
+  );
 
   test.each([
     ['created', 'CREATE'],
     ['updated', 'UPDATE'],
     ['patched', 'UPDATE'],
-  ] as const)('an owner that a patch gives twice to what is %s is stored once', async (how, operation) => {
+  ] as const)('an owner that a patch repeats in an object that is %s is stored once', async (how, operation) => {
     const maps = server.client.resource(ConfigMaps);
     const key = { namespace: 'ns', name: `owned-${how}` };
     // An existing owner, so that the garbage collector deletes nothing.
@@ -276,7 +277,7 @@ describe('objects', () => {
     for (const name of [key.name, 'owner']) await maps.delete({ namespace: 'ns', name });
   });
 
-  test('what is applied is stored where it was asked to be, whatever a patch calls it', async () => {
+  test('an applied object is stored under the requested name even if a patch renames it', async () => {
     const maps = server.client.resource(ConfigMaps);
     const [taken, asked] = ['taken', 'asked'].map((name) => ({ namespace: 'ns', name }));
     await maps.create(map('taken'));
@@ -294,7 +295,7 @@ describe('objects', () => {
   test.each([
     ['the present one', 'judged', ValidatingWebhookConfigurations],
     ['none', 'prepared', MutatingWebhookConfigurations],
-  ] as const)('an update that names no version is shown with %s when it is %s', async (shown, name, type) => {
+  ] as const)('an update without a resourceVersion is sent with %s when it is %s', async (shown, name, type) => {
     await withHook(
       type,
       '/allow',
@@ -309,7 +310,7 @@ describe('objects', () => {
     );
   });
 
-  test('a patch cannot reach what every object inherits', async () => {
+  test('a patch cannot modify the prototype of objects', async () => {
     const operations = [
       { op: 'add', path: '/data', value: {} },
       { op: 'add', path: '/data/__proto__', value: 'x' },
@@ -321,7 +322,7 @@ describe('objects', () => {
     expect(({} as Record<string, unknown>)['data']).toBeUndefined();
   });
 
-  test('a denial refuses every way to write, and nothing is written', async () => {
+  test('a denial refuses every kind of write, and nothing is written', async () => {
     const maps = server.client.resource(ConfigMaps);
     await maps.create(map('kept', { labels: { of: 'deny' } }));
     const key = { namespace: 'ns', name: 'kept' };
@@ -353,7 +354,7 @@ describe('objects', () => {
     ]);
   });
 
-  test('what ends step by step is deleted as the one that was found', async () => {
+  test('the deletion of a namespace is sent with the uid of the namespace found', async () => {
     const namespaces = server.client.resource(Namespaces);
     const { metadata } = await namespaces.create({ ...meta(Namespaces), metadata: { name: 'going' } });
     await withHook(ValidatingWebhookConfigurations, '/allow', ['namespaces'], async () => {
@@ -363,7 +364,7 @@ describe('objects', () => {
     expect(deletion).toMatchObject({ options: { preconditions: { uid: metadata.uid } } });
   });
 
-  test('nobody is asked about the deletion of a namespace that ends already', async () => {
+  test('a repeated deletion of a terminating namespace is not sent', async () => {
     const namespaces = server.client.resource(Namespaces);
     const spec = { finalizers: ['example.com/held'] };
     await namespaces.create({ ...meta(Namespaces), metadata: { name: 'ending' }, spec });
@@ -373,7 +374,7 @@ describe('objects', () => {
     });
   });
 
-  test('a token request is seen as what it is', async () => {
+  test('a token request is sent as a TokenRequest', async () => {
     const accounts = server.client.resource(ServiceAccounts);
     await accounts.create({ ...meta(ServiceAccounts), metadata: { name: 'sa', namespace: 'ns' } });
     await withHook(ValidatingWebhookConfigurations, '/allow', ['serviceaccounts/token'], async () => {
@@ -402,7 +403,7 @@ describe('objects', () => {
     ]);
   });
 
-  test('a faulty question is refused before anybody is asked about it', async () => {
+  test('an invalid access review is refused before any webhook is called', async () => {
     const ask = (spec: object) =>
       server.client.resource(SubjectAccessReviews).create({ ...meta(SubjectAccessReviews), metadata: {}, spec });
     await withHook(ValidatingWebhookConfigurations, '/deny/no', ['subjectaccessreviews'], async () => {
@@ -412,7 +413,7 @@ describe('objects', () => {
     expect(about('subjectaccessreviews')).toHaveLength(1);
   });
 
-  test('configurations themselves are never sent', async () => {
+  test('webhook configurations are never sent', async () => {
     await withHook(ValidatingWebhookConfigurations, '/deny/x', ['*/*'], async () => {}, {
       groups: ['admissionregistration.k8s.io'],
     });
@@ -455,7 +456,7 @@ test.each([
   ['core', '', 'involvedObject'],
   ['newer', 'events.k8s.io', 'regarding'],
 ] as const)(
-  'a webhook for events of the %s group is asked about those of both, as it knows them',
+  'a webhook for events of the %s group receives events of both groups, in its own version',
   async (_, group, member) => {
     const involved = { kind: 'ConfigMap', name: 'x', namespace: 'ns' };
     const older = { metadata: { name: `old-${member.toLowerCase()}`, namespace: 'ns' }, involvedObject: involved };
@@ -494,7 +495,7 @@ test.each([
   },
 );
 
-describe('versions that a webhook converts', () => {
+describe('custom resources converted by a webhook', () => {
   const schema = {
     openAPIV3Schema: {
       type: 'object',
@@ -552,7 +553,7 @@ describe('versions that a webhook converts', () => {
     await in1().create(gadget('one', 'v1', { host: 'h', port: '1' }));
   });
 
-  test('are read, listed, watched and selected as asked', async () => {
+  test('are read, listed, watched and selected in the requested version', async () => {
     expect(await in2().get(key('one'))).toMatchObject({ apiVersion: 'example.com/v2', spec: { hostPort: 'h:1' } });
     const { items } = await in2().list({ namespace: 'ns' });
     expect(items).toMatchObject([{ spec: { hostPort: 'h:1' } }]);
@@ -578,7 +579,7 @@ describe('versions that a webhook converts', () => {
     ]);
   });
 
-  test('are written and stored as the definition says; owners follow', async () => {
+  test('are stored in the storage version, and field owners are converted', async () => {
     const applied = { type: 'apply', fieldManager: 'm', body: gadget('applied', 'v2', { hostPort: 'a:1' }) } as const;
     await in2().patch(key('applied'), applied);
     expect(await in1().get(key('applied'))).toMatchObject({ spec: { host: 'a', port: '1' } });
@@ -590,7 +591,7 @@ describe('versions that a webhook converts', () => {
     await in1().delete(key('applied'));
   });
 
-  test('what somebody has applied in one version can be applied in another, labels and all', async () => {
+  test('may be applied in one version and then in another by the same manager', async () => {
     const apply = (version: string, spec: object) => {
       const asked = gadget('moved', version, spec);
       const body = { ...asked, metadata: { ...asked.metadata, labels: { a: 'b' } } };
@@ -602,7 +603,7 @@ describe('versions that a webhook converts', () => {
     expect([metadata.labels, spec]).toEqual([{ a: 'b' }, { host: 'b', port: '2' }]);
   });
 
-  test('a webhook sees the version it wants, and its patch comes back in the one of the request', async () => {
+  test('are sent in the version a webhook asks for, and its patch is converted back', async () => {
     const operations = [{ op: 'replace', path: '/spec/port', value: '8080' }];
     await withPatch(
       operations,
@@ -622,7 +623,7 @@ describe('versions that a webhook converts', () => {
 
   test.each([
     [
-      'null',
+      'a null in place of a number',
       { op: 'add', path: '/spec/replicas', value: null },
       422,
       'spec.replicas: Invalid value: "null": spec.replicas in body must be of type integer: "null"',
@@ -633,7 +634,7 @@ describe('versions that a webhook converts', () => {
       500,
       '/v9, Kind=Gadget is unstructured and is not suitable for converting to "example.com/v1"',
     ],
-  ])('what a patch gives %s is refused', async (_, operation, code, message) => {
+  ])('are refused if a patch gives them %s', async (_, operation, code, message) => {
     await withPatch(
       [operation],
       'gadgets',
@@ -647,7 +648,7 @@ describe('versions that a webhook converts', () => {
     );
   });
 
-  test('what a patch gives another group is told in the version of the request, whatever the webhook sees', async () => {
+  test('are reported in the version of the request if a patch gives them another group', async () => {
     await withPatch(
       [{ op: 'replace', path: '/apiVersion', value: 'v9' }],
       'gadgets',
@@ -660,7 +661,7 @@ describe('versions that a webhook converts', () => {
     );
   });
 
-  test('what a patch calls by another version is converted from it', async () => {
+  test('are converted from the version that a patch gives them', async () => {
     const named = (apiVersion: string) => [
       { op: 'replace', path: '/apiVersion', value: apiVersion },
       { op: 'add', path: '/spec', value: { hostPort: 'p:9' } },
@@ -677,7 +678,7 @@ describe('versions that a webhook converts', () => {
     });
   });
 
-  test('a patch brings no number that nothing can hold', async () => {
+  test('are refused if a patch contains a number beyond any float', async () => {
     await withPatch('[{"op":"add","path":"/spec/replicas","value":1e400}]', 'gadgets', async () => {
       await expect(in1().create(gadget('bad', 'v1', {}))).rejects.toThrow(
         'Internal error occurred: json: cannot unmarshal number 1e400 into Go value of type float64',
@@ -686,9 +687,9 @@ describe('versions that a webhook converts', () => {
   });
 
   test.each([
-    ['labels that are none', { op: 'add', path: '/metadata/labels', value: { a: 'b', n: 5 } }, 1],
-    ['a member that its schema does not know', { op: 'add', path: '/zz', value: 1 }, 2],
-  ])('what a patch gives %s is stored without', async (_, operation, generation) => {
+    ['labels that are not strings', { op: 'add', path: '/metadata/labels', value: { a: 'b', n: 5 } }, 1],
+    ['an unknown member', { op: 'add', path: '/zz', value: 1 }, 2],
+  ])('are stored without %s from a patch', async (_, operation, generation) => {
     await in1().create(gadget('odd', 'v1', { replicas: 1 }));
     const rules = [{ operations: ['UPDATE' as const], apiGroups: ['*'], apiVersions: ['v1'], resources: ['gadgets'] }];
     await withPatch(
@@ -707,7 +708,7 @@ describe('versions that a webhook converts', () => {
     await in1().delete(key('odd'));
   });
 
-  test('scale is seen as Scale, also where another version is wanted', async () => {
+  test('are sent as Scale for the scale subresource, even if another version matches', async () => {
     await in1().create(gadget('scaled', 'v1', { replicas: 1 }));
     await withPatch(
       [{ op: 'replace', path: '/spec/replicas', value: 7 }],
@@ -744,7 +745,7 @@ describe('versions that a webhook converts', () => {
     );
   });
 
-  test('are refused where their namespace went while they were converted', async () => {
+  test('are refused if their namespace disappears during the conversion', async () => {
     await server.client.resource(Namespaces).create({ ...meta(Namespaces), metadata: { name: 'left' } });
     await convertAt('/vacate/left');
     try {
@@ -759,7 +760,7 @@ describe('versions that a webhook converts', () => {
     }
   });
 
-  test('while the webhook refuses, the stored version goes on and the others say why', async () => {
+  test('are served in the storage version while the conversion webhook refuses, others fail with its reason', async () => {
     await in2().create(gadget('mixed', 'v2', { hostPort: 'm:1' }));
     await convertAt('/refuse');
     try {
@@ -791,31 +792,34 @@ describe('versions that a webhook converts', () => {
   test.each([
     ['a mutating', MutatingWebhookConfigurations, 'Internal error occurred: '],
     ['a validating', ValidatingWebhookConfigurations, ''],
-  ] as const)('that one cannot be had for %s webhook is an internal error', async (_, type, prefix) => {
-    const message = `${prefix}conversion for example.com/v1, Kind=Gadget failed: conversion webhook for /, Kind= failed: not today`;
-    const refused = async (): Promise<void> => {
-      const create = in1().create(gadget('unseen', 'v1', { host: 'h', port: '1' }), { dryRun: true });
-      await expect(create).rejects.toMatchObject({
-        code: 500,
-        reason: 'InternalError',
-        message: `Internal error occurred: ${message}`,
-        details: { causes: [{ message }] },
-      });
-    };
-    const asked = { versions: ['v2'], failurePolicy: 'Ignore' } as const;
-    await convertAt('/refuse');
-    try {
-      await withHook(type, '/allow', ['gadgets'], refused, asked);
-      const matchConditions = [{ name: 'any', expression: 'true' }];
-      await withHook(type, '/allow', ['gadgets'], refused, { ...asked, matchConditions });
-    } finally {
-      await convertAt('/convert');
-    }
-    expect(about('gadgets')).toEqual([]);
-  });
+  ] as const)(
+    'are refused with an internal error if they cannot be converted for %s webhook',
+    async (_, type, prefix) => {
+      const message = `${prefix}conversion for example.com/v1, Kind=Gadget failed: conversion webhook for /, Kind= failed: not today`;
+      const refused = async (): Promise<void> => {
+        const create = in1().create(gadget('unseen', 'v1', { host: 'h', port: '1' }), { dryRun: true });
+        await expect(create).rejects.toMatchObject({
+          code: 500,
+          reason: 'InternalError',
+          message: `Internal error occurred: ${message}`,
+          details: { causes: [{ message }] },
+        });
+      };
+      const asked = { versions: ['v2'], failurePolicy: 'Ignore' } as const;
+      await convertAt('/refuse');
+      try {
+        await withHook(type, '/allow', ['gadgets'], refused, asked);
+        const matchConditions = [{ name: 'any', expression: 'true' }];
+        await withHook(type, '/allow', ['gadgets'], refused, { ...asked, matchConditions });
+      } finally {
+        await convertAt('/convert');
+      }
+      expect(about('gadgets')).toEqual([]);
+    },
+  );
 });
 
-describe('a custom resource with defaults', () => {
+describe('reinvocation after a patch of a defaulted field', () => {
   const pots = resourceType({
     group: 'example.com',
     version: 'v1',
@@ -836,9 +840,9 @@ describe('a custom resource with defaults', () => {
   });
 
   test.each([
-    ['is', { op: 'remove', path: '/lid' }, 2],
-    ['is not', { op: 'replace', path: '/lid', value: 'on' }, 1],
-  ])('a patch of what a default is for %s a change for who was asked before', async (_, operation, times) => {
+    ['happens if the patch removes the field', { op: 'remove', path: '/lid' }, 2],
+    ['does not happen if the patch sets the default again', { op: 'replace', path: '/lid', value: 'on' }, 1],
+  ])('%s', async (_, operation, times) => {
     const create = async (): Promise<void> => {
       const { lid } = await server.client
         .resource(pots)
@@ -852,7 +856,7 @@ describe('a custom resource with defaults', () => {
   });
 });
 
-describe('what waited while its definition', () => {
+describe('a custom resource created while its definition', () => {
   const passings = resourceType({
     group: 'example.com',
     version: 'v1',
@@ -873,14 +877,14 @@ describe('what waited while its definition', () => {
   };
 
   test.each([
-    ['went', [], 404, 'the server could not find the requested resource'],
+    ['was deleted', [], 404, 'the server could not find the requested resource'],
     [
-      'began to go',
+      'was terminating',
       ['example.com/held'],
       403,
       'passings.example.com "late" is forbidden: create not allowed while custom resource definition is terminating',
     ],
-  ])('%s is refused, and nobody finds it later', async (_, finalizers, code, message) => {
+  ])('%s is refused and not stored', async (_, finalizers, code, message) => {
     await define(finalizers);
     await withHook(ValidatingWebhookConfigurations, `/undefine/${name}`, ['passings'], async () => {
       const late = server.client.resource(passings).create({ ...meta(passings), metadata: { name: 'late' } });
@@ -895,7 +899,7 @@ describe('what waited while its definition', () => {
     await until(crds(), { name }, (crd) => crd === undefined);
   });
 
-  test('came back with another scope is refused: nobody would look for it where it was to be', async () => {
+  test('was recreated with another scope is refused', async () => {
     await define();
     await withHook(ValidatingWebhookConfigurations, `/rescope/${name}`, ['passings'], async () => {
       const late = server.client.resource(passings).create({ ...meta(passings), metadata: { name: 'late' } });

@@ -39,35 +39,43 @@ const evaluate = (
 const failed = (expression: string, why: string): string => `expression '${expression}' resulted in error: ${why}`;
 
 test.each<[string, readonly string[], boolean | readonly string[]]>([
-  ['all hold', ["object.metadata.name == 'm'", 'int(object.data.level) < int(oldObject.data.level)'], true],
-  ['one does not', ['true', "request.operation == 'CREATE'"], false],
   [
-    'the request has names, kinds and a user',
+    'conditions that all hold',
+    ["object.metadata.name == 'm'", 'int(object.data.level) < int(oldObject.data.level)'],
+    true,
+  ],
+  ['a condition that does not hold', ['true', "request.operation == 'CREATE'"], false],
+  [
+    'a request with names, kinds and a user',
     ["request.name == 'm' && request.namespace == 'ns' && request.kind.kind == 'ConfigMap' && request.dryRun"],
     true,
   ],
-  ['who asks', ["request.userInfo.username == 'dora' && 'devs' in request.userInfo.groups"], true],
-  ['what the user has not is no field', ['has(request.userInfo.uid) || has(request.subResource)'], false],
+  [
+    'the user and groups of the request',
+    ["request.userInfo.username == 'dora' && 'devs' in request.userInfo.groups"],
+    true,
+  ],
+  ['absent attributes of the user are absent fields', ['has(request.userInfo.uid) || has(request.subResource)'], false],
   ['names in backticks', ["object.metadata.labels.`a.b/c` == 'd'"], true],
   ['a failure', ["object.data.no == 'x'"], [failed("object.data.no == 'x'", 'no such key: no')]],
-  ['a failure beside one that does not hold', ["object.data.no == 'x'", 'false'], false],
+  ['a failure beside a condition that does not hold', ["object.data.no == 'x'", 'false'], false],
   [
     'two failures',
     ['1 / 0 == 1', 'true', '[1][1] == 1'],
     [failed('1 / 0 == 1', 'division by zero'), failed('[1][1] == 1', 'index out of bounds: 1')],
   ],
   [
-    'what was stored and does not compile',
+    'a stored condition that does not compile',
     ['object +'],
     expect.arrayContaining([expect.stringContaining('compilation error: compilation failed: ERROR')]),
   ],
   [
-    'one that costs too much',
+    'a condition beyond the cost limit',
     ['lists.range(300000).all(x, x >= 0)'],
     [failed('lists.range(300000).all(x, x >= 0)', 'operation cancelled: actual cost limit exceeded')],
   ],
   [
-    'several that cost too much together, whatever else is false',
+    'conditions that together exceed the cost budget, even if one is false',
     ['false', ...Array.from({ length: 6 }, () => 'lists.range(90000).all(x, x >= 0)')],
     ['validation failed due to running out of cost budget, no further validation rules will be run'],
   ],
@@ -77,17 +85,17 @@ test.each<[string, readonly string[], boolean | readonly string[]]>([
   );
 });
 
-test('a name that is yet to be made is no field of the request', async () => {
+test('request.name is absent while the name is still to be generated', async () => {
   const attributes = { ...update, operation: 'CREATE' as const, key: { namespace: 'ns', name: '' } };
   expect(await evaluate(['!has(request.name)'], { attributes })).toMatchObject({ holds: true });
 });
 
-test('a new object has no old one', async () => {
+test('oldObject is null for a new object', async () => {
   const attributes = { ...update, operation: 'CREATE' as const, previous: undefined };
   expect(await evaluate(['oldObject == null'], { attributes })).toMatchObject({ holds: true });
 });
 
-test('the kind is that of what the webhook sees, the resource that of the request', async () => {
+test('request.kind is the kind sent to the webhook, request.resource the requested resource', async () => {
   const seen = {
     ...originalAttributes(update),
     as: {
@@ -103,7 +111,7 @@ test('the kind is that of what the webhook sees, the resource that of the reques
   expect(await evaluate(conditions, { seen })).toMatchObject({ holds: true });
 });
 
-test('the authorizer is asked once for each question, whoever asks it how often', async () => {
+test('the authorizer is asked once for each distinct check, however often it is repeated', async () => {
   const asked: Partial<AccessAttributes>[] = [];
   const authorizer: Authorizer = {
     async authorize({ user, verb, group, resource, namespace, name, path }) {
@@ -134,7 +142,7 @@ test.each<[string, Partial<AdmissionAttributes>, Pick<AccessAttributes, 'namespa
   ['an object', {}, { namespace: 'ns', name: 'm' }],
   ['the deletion of a collection', { operation: 'DELETE', isCollectionDelete: true }, { namespace: 'ns' }],
   ['a Namespace', { resource: Namespaces, key: { name: 'n' } }, { namespace: 'n', name: 'n' }],
-])('of %s the authorizer is asked as the request is', async (_, given, expected) => {
+])('requestResource checks the namespace and name of the request for %s', async (_, given, expected) => {
   const asked: object[] = [];
   const authorizer: Authorizer = {
     async authorize({ namespace, name }) {

@@ -15,44 +15,74 @@ const all = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources
 const pods = { group: '', version: 'v1', plural: 'pods' };
 const nodes = { group: '', version: 'v1', plural: 'nodes' };
 
-describe('a rule names a request', () => {
+describe('a rule matches a request', () => {
   const create = { operation: 'CREATE', subresource: undefined, namespace: 'ns' };
   test.each([
-    ['everything', all, pods, create, true],
-    ['no operations', { ...all, operations: [] }, pods, create, false],
-    ['another operation', { ...all, operations: ['UPDATE'] }, pods, create, false],
-    ['one of its operations', { ...all, operations: ['UPDATE', 'CREATE'] }, pods, create, true],
-    ['the core group', { ...all, apiGroups: [''] }, pods, create, true],
-    ['another group', { ...all, apiGroups: ['apps'] }, pods, create, false],
-    ['another version', { ...all, apiVersions: ['v2'] }, pods, create, false],
-    ['a bare resource', { ...all, resources: ['pods'] }, pods, create, true],
+    ['with wildcards', all, pods, create, true],
+    ['not without operations', { ...all, operations: [] }, pods, create, false],
+    ['not for another operation', { ...all, operations: ['UPDATE'] }, pods, create, false],
+    ['for one of its operations', { ...all, operations: ['UPDATE', 'CREATE'] }, pods, create, true],
+    ['of the core group', { ...all, apiGroups: [''] }, pods, create, true],
+    ['not of another group', { ...all, apiGroups: ['apps'] }, pods, create, false],
+    ['not of another version', { ...all, apiVersions: ['v2'] }, pods, create, false],
+    ['for a resource', { ...all, resources: ['pods'] }, pods, create, true],
     [
-      'a bare resource, not its subresources',
+      'for a resource, not for its subresources',
       { ...all, resources: ['pods'] },
       pods,
       { ...create, subresource: 'status' },
       false,
     ],
-    ['all bare resources', { ...all, resources: ['*'] }, pods, create, true],
+    ['for all resources', { ...all, resources: ['*'] }, pods, create, true],
     [
-      'all bare resources, no subresource',
+      'for all resources, not for subresources',
       { ...all, resources: ['*'] },
       pods,
       { ...create, subresource: 'status' },
       false,
     ],
-    ['all subresources and the resource itself', { ...all, resources: ['pods/*'] }, pods, create, true],
-    ['all subresources', { ...all, resources: ['pods/*'] }, pods, { ...create, subresource: 'status' }, true],
-    ['a subresource of all', { ...all, resources: ['*/status'] }, pods, { ...create, subresource: 'status' }, true],
-    ['a subresource of all, not the resource', { ...all, resources: ['*/status'] }, pods, create, false],
-    ['another case', { ...all, resources: ['Pods'] }, pods, create, false],
-    ['what is in a namespace', { ...all, scope: 'Namespaced' }, pods, create, true],
-    ['what is in none', { ...all, scope: 'Namespaced' }, nodes, { ...create, namespace: '' }, false],
-    ['what is in a namespace, as cluster-wide', { ...all, scope: 'Cluster' }, pods, create, false],
-    ['what is cluster-wide', { ...all, scope: 'Cluster' }, nodes, { ...create, namespace: '' }, true],
-    ['namespaces as cluster-wide', { ...all, scope: 'Cluster' }, { ...pods, plural: 'namespaces' }, create, true],
-    ['namespaces as in themselves', { ...all, scope: 'Namespaced' }, { ...pods, plural: 'namespaces' }, create, false],
-    ['an unknown scope', { ...all, scope: 'Other' }, pods, create, false],
+    ['for a resource itself by its slash-star', { ...all, resources: ['pods/*'] }, pods, create, true],
+    ['for all subresources', { ...all, resources: ['pods/*'] }, pods, { ...create, subresource: 'status' }, true],
+    [
+      'for one subresource of all resources',
+      { ...all, resources: ['*/status'] },
+      pods,
+      { ...create, subresource: 'status' },
+      true,
+    ],
+    [
+      'for one subresource of all resources, not for the resource',
+      { ...all, resources: ['*/status'] },
+      pods,
+      create,
+      false,
+    ],
+    ['not in another letter case', { ...all, resources: ['Pods'] }, pods, create, false],
+    ['for namespaced objects', { ...all, scope: 'Namespaced' }, pods, create, true],
+    [
+      'not for cluster-scoped objects with scope Namespaced',
+      { ...all, scope: 'Namespaced' },
+      nodes,
+      { ...create, namespace: '' },
+      false,
+    ],
+    ['not for namespaced objects with scope Cluster', { ...all, scope: 'Cluster' }, pods, create, false],
+    ['for cluster-scoped objects', { ...all, scope: 'Cluster' }, nodes, { ...create, namespace: '' }, true],
+    [
+      'for namespaces with scope Cluster',
+      { ...all, scope: 'Cluster' },
+      { ...pods, plural: 'namespaces' },
+      create,
+      true,
+    ],
+    [
+      'not for namespaces with scope Namespaced',
+      { ...all, scope: 'Namespaced' },
+      { ...pods, plural: 'namespaces' },
+      create,
+      false,
+    ],
+    ['not with an unknown scope', { ...all, scope: 'Other' }, pods, create, false],
   ])('%s', (_, rule, resource, request, expected) => {
     expect(ruleMatches(rule, resource, request)).toBe(expected);
   });
@@ -120,7 +150,7 @@ const ask = async (webhook: Partial<ValidatingWebhook>, request = attributes(), 
 
 const selects = (key: string, value: string) => ({ matchLabels: { [key]: value } });
 
-describe('a hook is asked', () => {
+describe('a webhook is called', () => {
   const namespace = (labels: Record<string, string>, operation: 'CREATE' | 'DELETE' = 'CREATE') => {
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ns', labels } };
     return attributes({
@@ -133,40 +163,50 @@ describe('a hook is asked', () => {
   };
   test.each([
     ['without selectors', {}, attributes(), true],
-    ['by the labels of the namespace', { namespaceSelector: selects('env', 'test') }, attributes(), true],
-    ['not by others', { namespaceSelector: selects('env', 'live') }, attributes(), false],
+    ['if the labels of the namespace match', { namespaceSelector: selects('env', 'test') }, attributes(), true],
     [
-      'about what is in no namespace, whatever the selector',
+      'not if the labels of the namespace do not match',
+      { namespaceSelector: selects('env', 'live') },
+      attributes(),
+      false,
+    ],
+    [
+      'for a cluster-scoped object, whatever the namespaceSelector',
       { namespaceSelector: selects('env', 'live') },
       attributes({ resource: { ...ConfigMaps, namespaced: false }, key: { name: 'm' } }),
       true,
     ],
     [
-      'about a new namespace by its own labels',
+      'for a new namespace by its own labels',
       { namespaceSelector: selects('env', 'new') },
       namespace({ env: 'new' }),
       true,
     ],
     [
-      'about a namespace that goes by the stored labels',
+      'for a deleted namespace by its stored labels',
       { namespaceSelector: selects('env', 'test') },
       namespace({ env: 'new' }, 'DELETE'),
       true,
     ],
     [
-      'by the labels of the object',
+      'if the labels of the object match',
       { objectSelector: selects('a', 'b') },
       attributes({ object: map({ a: 'b' }) }),
       true,
     ],
-    ['by the labels it had', { objectSelector: selects('a', 'b') }, attributes({ previous: map({ a: 'b' }) }), true],
-    ['not by labels it never had', { objectSelector: selects('a', 'b') }, attributes(), false],
+    [
+      'if the labels of the old object match',
+      { objectSelector: selects('a', 'b') },
+      attributes({ previous: map({ a: 'b' }) }),
+      true,
+    ],
+    ['not if the labels of neither object match', { objectSelector: selects('a', 'b') }, attributes(), false],
     ['not without rules', { rules: [] }, attributes(), false],
   ])('%s', async (_, webhook, request, expected) => {
     expect((await ask(webhook, request)) !== undefined).toBe(expected);
   });
 
-  test('a namespace that is not there is told only if all else fits', async () => {
+  test('a missing namespace is reported only if the rules and the objectSelector match', async () => {
     const request = attributes({ key: { namespace: 'gone', name: 'm' } });
     const selector = { namespaceSelector: selects('env', 'test') };
     await expect(ask(selector, request)).rejects.toThrow('namespaces "gone" not found');
@@ -183,25 +223,30 @@ describe('equivalent versions', () => {
   const with2 = { kinds: { ...kinds, equivalents: () => [other('v2'), other('v3')] } };
   const rule = (version: string) => ({ ...all, apiGroups: ['g'], apiVersions: [version] });
   test.each([
-    ['the first rule counts, then the order of versions', { rules: [rule('v3'), rule('v2')] }, 'v3'],
-    ['any version: the first there is', { rules: [rule('*')] }, 'v2'],
-    ['the version of the request comes before all', { rules: [rule('v2'), all] }, 'v1'],
-    ['none fits', { rules: [rule('v9')] }, undefined],
-    ['only the exact one is wanted', { rules: [rule('v2')], matchPolicy: 'Exact' }, undefined],
+    ['the first matching rule decides, then the order of versions', { rules: [rule('v3'), rule('v2')] }, 'v3'],
+    ['a wildcard version selects the first equivalent version', { rules: [rule('*')] }, 'v2'],
+    ['the version of the request takes precedence', { rules: [rule('v2'), all] }, 'v1'],
+    ['no version matches', { rules: [rule('v9')] }, undefined],
+    ['matchPolicy Exact allows no other version', { rules: [rule('v2')], matchPolicy: 'Exact' }, undefined],
   ])('%s', async (_, webhook, version) => {
     expect((await ask(webhook, attributes(), with2))?.as.resource.version).toBe(version);
   });
 });
 
-describe('conditions', () => {
+describe('match conditions', () => {
   const conditions = [{ name: 'c', expression: 'E' }];
   const verdict = (given: { readonly holds: boolean } | { readonly failures: readonly string[] }) => ({
     evaluate: async () => ({ ...given, errors: 'failures' in given ? given.failures.length : 0 }),
   });
   test.each([
-    ['all hold', {}, { holds: true }, true],
-    ['one does not', {}, { holds: false }, false],
-    ['a failure that is ignored', { failurePolicy: 'Ignore' }, { failures: ['bad'] }, false],
+    ['that hold call the webhook', {}, { holds: true }, true],
+    ['that do not hold exclude the webhook', {}, { holds: false }, false],
+    [
+      'that fail with failurePolicy Ignore exclude the webhook',
+      { failurePolicy: 'Ignore' },
+      { failures: ['bad'] },
+      false,
+    ],
   ])('%s', async (_, webhook, given, expected) => {
     expect((await ask({ matchConditions: conditions, ...webhook }, attributes(), verdict(given))) !== undefined).toBe(
       expected,
@@ -213,14 +258,14 @@ describe('conditions', () => {
     [['bad', 'worse'], 'configmaps "m" is forbidden: [bad, worse]'],
     [['bad', 'worse', 'bad'], 'configmaps "m" is forbidden: [bad, worse]'],
     [['bad', 'bad'], 'configmaps "m" is forbidden: bad'],
-  ])('failures %j refuse the request', async (failures, text) => {
+  ])('that fail with %j refuse the request', async (failures, text) => {
     await expect(ask({ matchConditions: conditions }, attributes(), verdict({ failures }))).rejects.toMatchObject({
       code: 403,
       message: text,
     });
   });
 
-  test('that name no object when a collection is deleted', async () => {
+  test('that fail are reported without a name when a collection is deleted', async () => {
     const request = attributes({ operation: 'DELETE', previous: map(), isCollectionDelete: true });
     await expect(ask({ matchConditions: conditions }, request, verdict({ failures: ['bad'] }))).rejects.toMatchObject({
       message: 'configmaps is forbidden: bad',
@@ -232,7 +277,7 @@ describe('conditions', () => {
     [{ holds: false }, 'Fail', '0 true'],
     [{ failures: ['bad', 'worse'] }, 'Fail', '2 false'],
     [{ failures: ['bad'] }, 'Ignore', '1 true'],
-  ])('%j is counted, policy %s', async (given, failurePolicy, expected) => {
+  ])('with the verdict %j and failurePolicy %s are counted', async (given, failurePolicy, expected) => {
     const counted: string[] = [];
     const metrics: WebhookMetrics = {
       conditionsEvaluated: ({ webhook, sort, operation, verdict, excluded }) =>
@@ -246,7 +291,7 @@ describe('conditions', () => {
     expect(counted).toEqual([`h.example.com validating CREATE ${expected}`]);
   });
 
-  test('they see the objects in the version that the hook wants', async () => {
+  test('see the objects in the version that the webhook asks for', async () => {
     const seen: unknown[] = [];
     const v2 = {
       resource: { group: 'g', version: 'v2', plural: 'ws' },
@@ -268,11 +313,11 @@ test.each([
   ['admissionregistration.k8s.io', 'mutatingadmissionpolicybindings', true],
   ['admissionregistration.k8s.io', 'somethingelse', false],
   ['example.com', 'validatingwebhookconfigurations', false],
-])('%s %s goes to no webhook: %s', (group, plural, expected) => {
+])('%s %s is exempt from webhooks: %s', (group, plural, expected) => {
   expect(isExempt({ resource: { ...ConfigMaps, group, plural } }, 'k8s.io')).toBe(expected);
 });
 
-test('a hook is known by its configuration, its name and which of that name it is', () => {
+test('a webhook is identified by its configuration, its name and its index among equal names', () => {
   const webhook = (name: string) => ({ name, clientConfig: {} });
   const configuration = (name: string, names: string[]) => ({
     apiVersion: '',

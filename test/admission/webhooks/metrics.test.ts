@@ -6,7 +6,7 @@ import { openMetrics } from '../../../src/runtime/metrics.js';
 test.each([
   ['validating', 'validate'],
   ['admit', 'admit'],
-] as const)('a webhook of the sort %s that conditions exclude is counted as %s', async (sort, type) => {
+] as const)('a webhook of type %s that conditions exclude is counted as %s', async (sort, type) => {
   const metrics = openMetrics();
   const { conditionsEvaluated } = webhookMetrics(metrics, conditionMetrics(metrics));
   const judgement = { webhook: 'w', sort, operation: 'CREATE', seconds: 0.1 } as const;
@@ -19,7 +19,7 @@ test.each([
   expect(text).toContain(`apiserver_admission_match_condition_evaluation_errors_total${labels(sort)}`);
 });
 
-test('a call is counted by its code, and as rejected where it was', async () => {
+test('a call is counted by its code, and a rejected call as rejected', async () => {
   const metrics = openMetrics();
   const { called } = webhookMetrics(metrics, conditionMetrics(metrics));
   const call = { webhook: 'w', sort: 'validating', operation: 'CREATE', seconds: 0.1 } as const;

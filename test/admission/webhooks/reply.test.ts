@@ -5,7 +5,7 @@ const expected = { group: 'admission.k8s.io', version: 'v1', kind: 'AdmissionRev
 const read = (status: number, body: string, contentType?: string) =>
   readReply({ status, contentType, body: Buffer.from(body) }, expected);
 
-describe('what is said of an answer by its code', () => {
+describe('an error status of an answer', () => {
   const failure = '{"kind":"Status","apiVersion":"v1","status":"Failure","message":"says a Status"}';
   test.each([
     [
@@ -39,7 +39,7 @@ describe('what is said of an answer by its code', () => {
     [409, failure, 'text/plain', 'says a Status'],
     [409, '{"status":"Success","message":"x"}', 'application/json', 'the server reported a conflict'],
     [409, '{"status":"Failure","message":"x"}', 'application/json', 'the server reported a conflict'],
-  ])('%d %.20s of %s', async (status, body, contentType, text) => {
+  ])('%d with body %.20s of type %s is reported', async (status, body, contentType, text) => {
     await expect(read(status, body, contentType)).rejects.toThrow(text);
   });
 
@@ -52,17 +52,17 @@ describe('what is said of an answer by its code', () => {
     [200, '', undefined],
     [404, 'x', 500, 'text/'],
     [200, '{}', 500, ';;;'],
-  ])('%d with %j is counted as %s', async (status, body, code, contentType?: string) => {
+  ])('%d with body %j is counted as %s', async (status, body, code, contentType?: string) => {
     await expect(read(status, body, contentType)).rejects.toMatchObject({ code });
   });
 
-  test('is nothing where a Status has no message, whatever its reason', async () => {
+  test('has an empty message if its Status has none, whatever the reason', async () => {
     const body = '{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Because"}';
     await expect(read(500, body, 'application/json')).rejects.toThrow(/^$/);
   });
 });
 
-describe('what is said of a body', () => {
+describe('the body of an answer', () => {
   test.each([
     ['{}', ';;;', 'Internal error occurred: mime: no media type'],
     ['{}', 'application/json; x', 'Internal error occurred: mime: invalid media parameter'],
@@ -101,12 +101,12 @@ describe('what is said of a body', () => {
     ],
     [`{"a":[${'1,'.repeat(200)}1]}`, undefined, 'json parse error'],
     [`{"a":${'['.repeat(5_000)}`, undefined, 'json parse error'],
-  ])('%.60s', async (body, contentType, text) => {
+  ])('that is not a review is reported: %.60s', async (body, contentType, text) => {
     await expect(read(200, body, contentType)).rejects.toThrow(text);
   });
 
   test.each(['{}', '{"kind":"AdmissionReview"}', '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}'])(
-    '%s is a review, whatever its media type',
+    '%s is read as a review, whatever its media type',
     async (body) => {
       expect(await read(200, body, 'text/plain')).toEqual(JSON.parse(body));
     },
@@ -122,7 +122,7 @@ describe('what is said of a body', () => {
     });
   });
 
-  test('null is a review that says nothing', async () => {
+  test('null is read as an empty review', async () => {
     expect(await read(200, 'null')).toEqual({});
   });
 });

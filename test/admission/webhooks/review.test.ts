@@ -24,7 +24,7 @@ const members = (given?: Partial<AdmissionAttributes>) => {
   return requestMembers(made, originalAttributes(made).as);
 };
 
-test('a whole review', () => {
+test('a complete review is built from the request', () => {
   const made = attributes({ options: { fieldManager: 'f' } });
   const review = admissionReview({
     attributes: made,
@@ -57,16 +57,16 @@ test('a whole review', () => {
   });
 });
 
-describe('what is said of a request', () => {
+describe('a review', () => {
   const scale: ApiObject = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'm' } };
   test.each<[string, Partial<AdmissionAttributes>, object]>([
     [
-      'a patch has the options of an update',
+      'has UpdateOptions for a patch',
       { operation: 'UPDATE', options: { fieldManager: 'f' } },
       { options: { kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1', fieldManager: 'f' } },
     ],
     [
-      'a deletion',
+      'has no object and DeleteOptions for a deletion',
       {
         operation: 'DELETE',
         object: undefined,
@@ -75,9 +75,13 @@ describe('what is said of a request', () => {
       },
       { operation: 'DELETE', kind: { kind: 'ConfigMap' }, options: { kind: 'DeleteOptions', dryRun: ['All'] } },
     ],
-    ['a namespace is in itself', { resource: Namespaces, key: { name: 'n' } }, { name: 'n', namespace: 'n' }],
     [
-      'a subresource has a kind of its own',
+      'puts a Namespace into the namespace of its own name',
+      { resource: Namespaces, key: { name: 'n' } },
+      { name: 'n', namespace: 'n' },
+    ],
+    [
+      'has the kind of a subresource',
       { subresource: 'scale', object: scale },
       {
         kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
@@ -86,24 +90,28 @@ describe('what is said of a request', () => {
         requestSubResource: 'scale',
       },
     ],
-    ['a user without anything', { user: { username: '', groups: [], uid: '', extra: {} } }, { userInfo: {} }],
     [
-      'a user with everything',
+      'has an empty userInfo for a user without attributes',
+      { user: { username: '', groups: [], uid: '', extra: {} } },
+      { userInfo: {} },
+    ],
+    [
+      'has all attributes of the user',
       { user: { username: 'u', groups: ['g'], uid: 'i', extra: { k: ['v'] } } },
       { userInfo: { username: 'u', uid: 'i', groups: ['g'], extra: { k: ['v'] } } },
     ],
-    ['a connection has no options', { operation: 'CONNECT' }, { options: null }],
+    ['has no options for a connection', { operation: 'CONNECT' }, { options: null }],
   ])('%s', (_, given, expected) => {
     expect(members(given)).toMatchObject(expected);
   });
 
-  test('options begin with what they are', () => {
+  test('starts its options with kind and apiVersion', () => {
     const { options } = members({ options: { dryRun: ['All', 'All'], fieldManager: 'f' } });
     const written = '{"kind":"CreateOptions","apiVersion":"meta.k8s.io/v1","dryRun":["All","All"],"fieldManager":"f"}';
     expect(JSON.stringify(options)).toBe(written);
   });
 
-  test('one deletion of many names nobody', () => {
+  test('has no name for the deletion of a collection', () => {
     const made = members({ operation: 'DELETE', isCollectionDelete: true });
     expect(made).toMatchObject({ namespace: 'ns' });
     expect(made).not.toHaveProperty('name');

@@ -44,8 +44,8 @@ const unknown = /tls: failed to verify certificate: x509: certificate signed by 
 
 test.each<[string, Name]>([
   ['the name of its issuer', guard],
-  ['no name, and its issuer none', []],
-])('a certificate with %s is verified by who signed it', async (_, name) => {
+  ['an empty name, like its issuer,', []],
+])('a certificate with %s is verified by its signature', async (_, name) => {
   const issuer = authority(name);
   const { hook, call, close } = await world(leafOf(issuer, name), issuer);
   for (let i = 0; i < 3; i++) expect((await call()).status).toBe(200);
@@ -59,7 +59,7 @@ test.each<[string, Name]>([
 });
 
 test.each<[string, () => { readonly leaf: Forged; readonly anchor: Forged; readonly why?: RegExp }]>([
-  ['another authority of the name', () => ({ leaf: leafOf(authority(guard), guard), anchor: authority(guard) })],
+  ['another authority of the same name', () => ({ leaf: leafOf(authority(guard), guard), anchor: authority(guard) })],
   [
     'itself',
     () => ({
@@ -68,14 +68,14 @@ test.each<[string, () => { readonly leaf: Forged; readonly anchor: Forged; reado
     }),
   ],
   [
-    'one that is no authority',
+    'a certificate that is not a CA',
     () => {
       const anchor = forge({ subject: guard, extensions: [extensions.loopback()], ...dates() });
       return { leaf: leafOf(anchor, guard), anchor };
     },
   ],
   [
-    'an authority, for clients',
+    'a CA for clients only',
     () => {
       const anchor = authority(guard);
       return {
@@ -85,7 +85,7 @@ test.each<[string, () => { readonly leaf: Forged; readonly anchor: Forged; reado
       };
     },
   ],
-])('a certificate that bears the name of its issuer and was signed by %s is refused', async (_, make) => {
+])('a certificate with the name of its issuer that was signed by %s is refused', async (_, make) => {
   const { leaf, anchor, why = unknown } = make();
   const { hook, call, close } = await world(leaf, anchor);
   await expect(call()).rejects.toThrow(why);
@@ -93,7 +93,7 @@ test.each<[string, () => { readonly leaf: Forged; readonly anchor: Forged; reado
   await close();
 });
 
-test('it is accepted for as long as its authority is valid', async () => {
+test('a certificate with the name of its issuer is accepted until the issuer expires', async () => {
   const issuer = authority(guard, { notAfter: Date.now() + hour });
   const { clock, call, close } = await world(leafOf(issuer, guard), issuer);
   expect((await call()).status).toBe(200);

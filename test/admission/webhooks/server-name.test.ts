@@ -21,7 +21,7 @@ test.each([
   ['::1', 'IP Address:0:0:0:0:0:0:0:1', undefined],
   ['10.0.0.1', 'IP Address:127.0.0.1', 'certificate is valid for 127.0.0.1, not 10.0.0.1'],
   ['127.0.0.1', 'DNS:127.0.0.1', "cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs"],
-])('%s against %s: %s', (host, subjectaltname, text) => {
+])('the name %s is compared with %s: %s', (host, subjectaltname, text) => {
   const certificate = { subjectaltname, subject: { CN: 'h' } } as never;
   expect(nameMismatch(host, certificate)?.message).toBe(text);
 });

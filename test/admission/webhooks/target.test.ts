@@ -14,20 +14,20 @@ const services = readServiceAddresses({
 });
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-describe('where a webhook is', () => {
+describe('the target of a webhook', () => {
   test.each([
-    ['a URL with a port', { url: 'https://h:1/p' }, 'h:1', '/p', 'h', { host: 'h', port: 1 }],
+    ['with a URL and a port', { url: 'https://h:1/p' }, 'h:1', '/p', 'h', { host: 'h', port: 1 }],
     [
-      'a URL without',
+      'with a URL without a port',
       { url: 'https://h.example.com' },
       'h.example.com',
       '/',
       'h.example.com',
       { host: 'h.example.com', port: 443 },
     ],
-    ['an address of IPv6', { url: 'https://[::1]:8/x/' }, '[::1]:8', '/x', '::1', { host: '::1', port: 8 }],
+    ['with an IPv6 address', { url: 'https://[::1]:8/x/' }, '[::1]:8', '/x', '::1', { host: '::1', port: 8 }],
     [
-      'a service',
+      'with a service',
       { service: { namespace: 'ns', name: 'svc', path: '/p' } },
       'svc.ns.svc:443',
       '/p',
@@ -35,7 +35,7 @@ describe('where a webhook is', () => {
       { host: '10.0.0.1', port: 9_443 },
     ],
     [
-      'a port of a service before the service',
+      'with a service port that has an address of its own',
       { service: { namespace: 'ns', name: 'svc', port: 8_443 } },
       'svc.ns.svc:8443',
       '/',
@@ -43,7 +43,7 @@ describe('where a webhook is', () => {
       { host: '::1', port: 1 },
     ],
     [
-      'a service nobody knows',
+      'with an unknown service',
       { service: { namespace: 'ns', name: 'none' } },
       'none.ns.svc:443',
       '/',
@@ -51,7 +51,7 @@ describe('where a webhook is', () => {
       { unreachable: 'service "none" not found' },
     ],
     [
-      'another port of a service',
+      'with an unknown port of a service',
       { service: { namespace: 'ns', name: 'other', port: 1 } },
       'other.ns.svc:1',
       '/',
@@ -59,7 +59,7 @@ describe('where a webhook is', () => {
       { unreachable: 'service "other" not found' },
     ],
     [
-      'a port that is none',
+      'with an invalid port',
       { url: 'https://h:99999/p' },
       'h:99999',
       '/p',
@@ -67,7 +67,7 @@ describe('where a webhook is', () => {
       { unreachable: 'dial tcp: address 99999: invalid port' },
     ],
     [
-      'a port at which nobody can listen',
+      'with port 0',
       { url: 'https://[::1]:0/p' },
       '[::1]:0',
       '/p',
@@ -80,30 +80,30 @@ describe('where a webhook is', () => {
 
   test.each([
     ['neither URL nor service', {}, 'webhook configuration must have either service or URL'],
-    ['no host', { url: 'https:///x' }, 'has no host'],
-    ['no URL', { url: 'https://%zz' }, 'Unparsable URL: parse "https://%zz": invalid URL escape "%zz"'],
+    ['a URL without a host', { url: 'https:///x' }, 'has no host'],
+    ['an invalid URL', { url: 'https://%zz' }, 'Unparsable URL: parse "https://%zz": invalid URL escape "%zz"'],
     [
-      'a bundle that is no PEM',
+      'a caBundle that is not PEM',
       { url: 'https://h', caBundle: base64('not pem') },
       'unable to load root certificates: unable to parse bytes as PEM block',
     ],
-    ['a blank bundle', { url: 'https://h', caBundle: base64(' \n') }, 'unable to parse bytes as PEM block'],
+    ['a blank caBundle', { url: 'https://h', caBundle: base64(' \n') }, 'unable to parse bytes as PEM block'],
     [
-      'a key',
+      'a caBundle with a key only',
       { url: 'https://h', caBundle: base64('-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n') },
       'no valid certificate authority data seen',
     ],
     [
-      'no certificate',
+      'a caBundle with an invalid certificate',
       { url: 'https://h', caBundle: base64('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n') },
       'failed to parse certificate',
     ],
-  ])('%s cannot be used', (_, config, why) => {
+  ])('a configuration with %s is refused', (_, config, why) => {
     expect(() => webhookTarget(config, services)).toThrow(UnusableTarget);
     expect(() => webhookTarget(config, services)).toThrow(why);
   });
 
-  test('anchors are those of the bundle, whatever stands around them', async () => {
+  test('the trust anchors are the certificates of the caBundle, ignoring anything around them', async () => {
     const { anchors } = await testAuthority();
     const caBundle = base64(`noise\n-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n${anchors}`);
     expect(webhookTarget({ url: 'https://h', caBundle }, services).ca?.trim()).toBe(anchors.trim());
@@ -121,7 +121,7 @@ test.each([
   ['/../..', '/'],
   ['/ä b?c#d', '/%C3%A4%20b%3Fc%23d'],
   ["/a:@$&+,;=-_.~!'()*", '/a:@$&+,;=-_.~%21%27%28%29%2A'],
-])('the path %j is asked for as %j', (text, path) => {
+])('the path %j is normalized to %j', (text, path) => {
   expect(cleanPath(text)).toBe(path);
 });
 
@@ -135,6 +135,6 @@ test.each([
   [{ 'ns/svc': ':1' }, '":1" is not the address'],
   [{ 'ns/svc': 'h:65536' }, '"h:65536" is not the address'],
   [{ 'ns/svc': 'h:0' }, '"h:0" is not the address'],
-])('%j is no place of a service', (given, why) => {
+])('service addresses %j are refused', (given, why) => {
   expect(() => readServiceAddresses(given)).toThrow(why);
 });

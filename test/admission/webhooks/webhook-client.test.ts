@@ -27,7 +27,7 @@ const call = (hook: HttpsHook, path: string, given: Partial<WebhookCall> = {}): 
   ...given,
 });
 
-test('a review is posted over a connection that is kept', async () => {
+test('reviews are posted over a connection that is kept alive', async () => {
   const { hook, client } = await world(
     (asked, response) => void response.writeHead(201, { 'content-type': 'text/x' }).end(asked.path),
   );
@@ -48,7 +48,7 @@ test('a review is posted over a connection that is kept', async () => {
   expect(hook.connections()).toBe(1);
 });
 
-test('a service is asked under its name in the cluster, wherever it is', async () => {
+test('a service is called under its cluster name, whatever its address', async () => {
   const { hook, client } = await world((_, response) => void response.end('{}'));
   const services = readServiceAddresses({ 'ns/svc': `127.0.0.1:${hook.port}` });
   const target = webhookTarget(
@@ -59,52 +59,52 @@ test('a service is asked under its name in the cluster, wherever it is', async (
   expect(hook.asked).toMatchObject([{ host: 'svc.ns.svc:443', serverName: 'svc.ns.svc', path: '/p?timeout=10s' }]);
 });
 
-describe('no answer', () => {
+describe('a call fails', () => {
   const other = { namespace: 'ns', name: 'other' };
   test.each<[string, (hook: HttpsHook) => WebhookCall['target'], RegExp]>([
     [
-      'nobody there',
+      'if nothing listens',
       () => webhookTarget({ url: 'https://127.0.0.1:1/x' }, new Map()),
       /^Post "https:\/\/127\.0\.0\.1:1\/x\?timeout=10s": dial tcp 127\.0\.0\.1:1: connect: connection refused$/,
     ],
     [
-      'anchors that do not verify it',
+      'if the certificate is not trusted',
       ({ port }) => webhookTarget({ url: `https://127.0.0.1:${port}` }, new Map()),
       /: tls: failed to verify certificate: x509: certificate signed by unknown authority$/,
     ],
     [
-      'a certificate for somebody else',
+      'if the certificate is for another name',
       ({ port, caBundle }) =>
         webhookTarget({ service: other, caBundle }, readServiceAddresses({ 'ns/other': `127.0.0.1:${port}` })),
       /^Post "https:\/\/other\.ns\.svc:443\/\?timeout=10s": tls: failed to verify certificate: x509: certificate is valid for localhost, svc\.ns\.svc, not other\.ns\.svc$/,
     ],
     [
-      'a service that is nowhere',
+      'if the service has no address',
       () => webhookTarget({ service: other }, new Map()),
       /^Post "https:\/\/other\.ns\.svc:443\/\?timeout=10s": service "other" not found$/,
     ],
     [
-      'no more than a closed connection',
+      'if the connection is closed without an answer',
       ({ port, caBundle }) => webhookTarget({ url: `https://127.0.0.1:${port}/hang-up`, caBundle }, new Map()),
       /: EOF$/,
     ],
     [
-      'half an answer',
+      'if the answer is incomplete',
       ({ port, caBundle }) => webhookTarget({ url: `https://127.0.0.1:${port}/half`, caBundle }, new Map()),
       /^unexpected error when reading response body\. Please retry\. Original error: unexpected EOF$/,
     ],
     [
-      'more than is read',
+      'if the answer is too large',
       ({ port, caBundle }) => webhookTarget({ url: `https://127.0.0.1:${port}/much`, caBundle }, new Map()),
       /^the response is larger than 1000 bytes$/,
     ],
     [
-      'a way elsewhere',
+      'on a redirect to another server',
       ({ port, caBundle }) => webhookTarget({ url: `https://127.0.0.1:${port}/elsewhere`, caBundle }, new Map()),
       /the webhook redirects to another server$/,
     ],
     [
-      'a way in circles',
+      'on a redirect loop',
       ({ port, caBundle }) => webhookTarget({ url: `https://127.0.0.1:${port}/circle`, caBundle }, new Map()),
       /stopped after 10 redirects$/,
     ],
@@ -137,13 +137,13 @@ test('a redirect within the server is followed with the review', async () => {
   ]);
 });
 
-test('a redirect to nothing is the answer', async () => {
+test('a redirect without a location is returned as the answer', async () => {
   const { hook, client } = await world((_, response) => void response.writeHead(307, { location: '' }).end('x'));
   expect(await client.post(call(hook, '/'))).toMatchObject({ status: 307 });
   expect(hook.asked).toHaveLength(1);
 });
 
-test.each([429, 503])('one that asks by %d to come again later is asked again then, ten times', async (code) => {
+test.each([429, 503])('a webhook that answers %d with Retry-After is called again up to ten times', async (code) => {
   const clock = new FakeClock();
   const { hook, client } = await world(
     (_, response) => void response.writeHead(code, { 'retry-after': '1' }).end('x'),
@@ -159,7 +159,7 @@ test.each([429, 503])('one that asks by %d to come again later is asked again th
   expect(hook.asked).toHaveLength(11);
 });
 
-test('a webhook that is too slow is not waited for', async () => {
+test('a webhook that is too slow times out', async () => {
   const clock = new FakeClock();
   const { hook, client } = await world(() => {}, clock);
   const reply = client.post(call(hook, '/slow'));
@@ -171,7 +171,7 @@ test('a webhook that is too slow is not waited for', async () => {
   );
 });
 
-test('an answer that is not done in time is told as one that cannot be read', async () => {
+test('an incomplete answer at the timeout is reported as unreadable', async () => {
   const { hook, client } = await world(({ path }, response) => {
     if (path.startsWith('/whole')) response.end('{}');
     else response.write('{');
@@ -182,7 +182,7 @@ test('an answer that is not done in time is told as one that cannot be read', as
   );
 });
 
-test('a caller who goes ends the call, and the connection with it', async () => {
+test('a call and its connection end when the caller disconnects', async () => {
   let closed = false;
   const { hook, client } = await world((_asked, _response, request) => {
     request.socket.on('close', () => {
@@ -199,7 +199,7 @@ test('a caller who goes ends the call, and the connection with it', async () => 
   await expect.poll(() => closed, { interval: 5 }).toBe(true);
 });
 
-test('when the client is closed its calls end, those that wait to ask again, too, and nothing is asked any more', async () => {
+test('closing the client ends pending and waiting calls, and refuses later ones', async () => {
   const clock = new FakeClock();
   const { hook, client } = await world(({ path }, response) => {
     if (path.startsWith('/busy')) response.writeHead(429, { 'retry-after': '1' }).end('x');
@@ -216,7 +216,7 @@ test('when the client is closed its calls end, those that wait to ask again, too
   expect(hook.asked).toHaveLength(2);
 });
 
-test('one that dies over a review on a kept connection is not asked it again', async () => {
+test('a review is not sent again if the webhook closes a kept connection over it', async () => {
   const { hook, client } = await world(({ path }, response, request) => {
     if (path.startsWith('/dies')) request.socket.destroy();
     else response.end('{}');
@@ -227,7 +227,7 @@ test('one that dies over a review on a kept connection is not asked it again', a
   expect(hook.connections()).toBe(1);
 });
 
-test('several kept connections that were closed while nobody looked cost no request', async () => {
+test('several kept connections that were closed while idle fail no request', async () => {
   let sockets: Duplex[] = [];
   const { hook, client } = await world(async (_, response, request) => {
     sockets.push(request.socket);
@@ -245,7 +245,7 @@ test('several kept connections that were closed while nobody looked cost no requ
   expect(hook.connections()).toBe(6);
 });
 
-test('what a kept connection says before it is asked is no answer', async () => {
+test('data that a kept connection receives before a request is not taken as an answer', async () => {
   const sockets: Duplex[] = [];
   const { hook, client } = await world((_, response, request) => {
     sockets.push(request.socket);
@@ -257,7 +257,7 @@ test('what a kept connection says before it is asked is no answer', async () => 
   expect(hook.asked.map(({ path }) => path)).toEqual(['/a?timeout=10s', '/b?timeout=10s']);
 });
 
-test('headers of an answer count however many come before them', async () => {
+test('headers of an answer are read even behind two thousand others', async () => {
   const { hook, client } = await world((_, response) => {
     for (let i = 0; i < 2_000; i++) response.setHeader(`x-${i}`, '1');
     response.setHeader('content-type', 'a/b');
@@ -266,7 +266,7 @@ test('headers of an answer count however many come before them', async () => {
   expect(await client.post(call(hook, '/p'))).toMatchObject({ contentType: 'a/b' });
 });
 
-test('an answer may have as many headers as for Kubernetes', async () => {
+test('an answer may have headers up to the size limit of Kubernetes', async () => {
   const { hook, client } = await world(({ path }, response) => {
     const count = path.startsWith('/many') ? 4 : 1_000;
     for (let i = 0; i < count; i++) response.setHeader(`x-${i}`, 'x'.repeat(15_000));
@@ -278,7 +278,7 @@ test('an answer may have as many headers as for Kubernetes', async () => {
   );
 });
 
-test('a connection that was closed while nobody used it is made anew', async () => {
+test('a connection that was closed while idle is replaced', async () => {
   let closed = 0;
   const { hook, client } = await world((_, response, request) => {
     response.end('{}', () =>
