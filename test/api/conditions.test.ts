@@ -31,18 +31,18 @@ test.each([
   expect(hasCondition({ status: { conditions: conditions ?? null } }, type)).toBe(expected);
 });
 
-test('nothing has no condition', () => {
+test('an undefined object has no condition', () => {
   expect(hasCondition(undefined, 'Ready')).toBe(false);
 });
 
-test('a new condition goes to the end and is dated now', () => {
+test('a new condition is appended with the current time', () => {
   expect(setCondition([other], { type: 'Ready', status: 'True' }, now)).toEqual([
     other,
     { type: 'Ready', status: 'True', lastTransitionTime: now },
   ]);
 });
 
-test('a changed condition keeps its place, and its date unless the status changes', () => {
+test('a changed condition keeps its position, and its transition time unless the status changes', () => {
   expect(setCondition([ready, other], { type: 'Ready', status: 'True', reason: 'New' }, now)).toEqual([
     { type: 'Ready', status: 'True', reason: 'New', lastTransitionTime: then },
     other,
@@ -53,7 +53,7 @@ test('a changed condition keeps its place, and its date unless the status change
   ]);
 });
 
-test('setting what is there already answers the same list', () => {
+test('setting a condition that is present already returns the same list', () => {
   const list = [ready, other];
   expect(setCondition(list, { type: 'Ready', status: 'True', reason: 'Up', message: 'm' }, now)).toBe(list);
   expect(removeCondition(list, 'Absent')).toBe(list);
@@ -65,11 +65,11 @@ test.each([
   [[ready], [{ ...ready, reason: 'Else' }], false],
   [[ready, other], [other, ready], false],
   [undefined, [], true],
-])('%j and %j are the same: %s', (a, b, same) => {
+])('the conditions %j and %j are equal: %s', (a, b, same) => {
   expect(sameConditions(a, b)).toBe(same);
 });
 
-test('types that generators make are kept: lists that may be changed, and a date that must be there', () => {
+test('types of code generators are accepted: mutable lists, and a required lastTransitionTime', () => {
   interface Generated {
     type: string;
     status: 'True' | 'False' | 'Unknown';

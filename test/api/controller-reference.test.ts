@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { controllerReference } from '../../src/api/controller-reference.js';
 
-test('an object is referred to as the one that controls another', () => {
+test('a controller reference names its owner and blocks the deletion of the owner', () => {
   const owner = {
     apiVersion: 'example.com/v1',
     kind: 'Team',

@@ -13,7 +13,7 @@ const values: readonly Json[] = [
   { list: many, members: Object.fromEntries(many.map((at) => [`k${at}`, { at: [at] }])) },
 ];
 
-test.each(values)('a copy is the same and shares nothing', (value) => {
+test.each(values)('a copy equals the original and shares nothing with it', (value) => {
   for (const copy of [deepCopy(value), runSync(deepCopyInSteps(value))]) {
     expect(copy).toEqual(value);
     expect(JSON.stringify(copy, noBigint)).toBe(JSON.stringify(value, noBigint));
@@ -29,6 +29,6 @@ const shared = (a: unknown, b: unknown): boolean =>
   (a === b ||
     Object.keys(a).some((name) => shared((a as Record<string, unknown>)[name], (b as Record<string, unknown>)[name])));
 
-test('a copy of what is large is made in steps', () => {
+test('a large value is copied in steps', () => {
   expect([...deepCopyInSteps(many)].length).toBeGreaterThan(1);
 });

@@ -15,14 +15,14 @@ test.each([
   ['3\u03bcs', 0.003],
   ['1h1h', 7_200_000],
   ['0.123456789123456789123s', 123.456789],
-])('%s', (text, milliseconds) => {
+])('the duration %s is parsed', (text, milliseconds) => {
   expect(parseDuration(text)).toEqual({
     milliseconds: milliseconds === 0 ? expect.closeTo(0) : milliseconds,
     nanoseconds: BigInt(Math.round(milliseconds * 1e6)),
   });
 });
 
-test('as many digits as the longest duration has are read', () => {
+test('digits are read up to the longest duration', () => {
   expect(parseDuration('9223372036854775807ns')).toMatchObject({ nanoseconds: 2n ** 63n - 1n });
   expect(parseDuration('09223372036854775808ns')).toHaveProperty('wrong');
   expect(parseDuration('10000000000000000000ns')).toHaveProperty('wrong');
@@ -41,6 +41,6 @@ test.each([
   ['a"\\\n\u00e4', 'time: invalid duration "a\\"\\\\\\x0a\\xc3\\xa4"'],
   ['9223372037s', 'time: invalid duration "9223372037s"'],
   [`${'9'.repeat(40)}ns`, `time: invalid duration "${'9'.repeat(40)}ns"`],
-])('%s is none', (text, wrong) => {
+])('%s is not a duration', (text, wrong) => {
   expect(parseDuration(text)).toEqual({ wrong });
 });

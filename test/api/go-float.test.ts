@@ -22,6 +22,6 @@ test.each<[number, string]>([
   [-12345665, '-1.234566e+7'],
   [1234.5678, '1.234568e+3'],
   [0, '0.000000e+0'],
-])('%d with an exponent is %s', (value, text) => {
+])('%d in scientific notation is %s', (value, text) => {
   expect(goScientific(value, 6)).toBe(text);
 });

@@ -11,7 +11,7 @@ test.each([
   ['::ffff:1.2.3.4', '00000000000000000000ffff01020304'],
   ['64:ff9b::1.2.3.4', '0064ff9b000000000000000001020304'],
   ['FE80::ABCD%eth0', 'fe80000000000000000000000000abcd'],
-])('%s is %s', (text, bytes) => {
+])('the address %s has the bytes %s', (text, bytes) => {
   const address = parseAddress(text);
   expect('bytes' in address && address.bytes.toString('hex')).toBe(bytes);
   expect('zone' in address && address.zone).toBe(text.split('%')[1] ?? '');
@@ -40,7 +40,7 @@ test.each([
   ['1:2g', 'unexpected character, want colon (at "g")'],
   ['1:1.2.3.4', 'embedded IPv4 address must replace the final 2 fields of the address (at "1.2.3.4")'],
   ['::1:2:3:4:5:6:7:1.2.3.4', 'too many hex fields to fit an embedded IPv4 at the end of the address (at "1.2.3.4")'],
-])('%j is no address: %s', (text, problem) => {
+])('%j is not an address: %s', (text, problem) => {
   expect(parseAddress(text)).toEqual({ wrong: `ParseAddr("${text}"): ${problem}` });
 });
 
@@ -48,7 +48,7 @@ test.each([
   ['10.1.2.3/8', '0a010203/8'],
   ['::/0', `${'0'.repeat(32)}/0`],
   ['::1/128', `${'0'.repeat(31)}1/128`],
-])('%s is %s', (text, expected) => {
+])('the prefix %s is %s', (text, expected) => {
   const prefix = parsePrefix(text);
   expect('bytes' in prefix && `${prefix.bytes.toString('hex')}/${prefix.bits}`).toBe(expected);
 });
@@ -63,6 +63,6 @@ test.each([
   ['10.0.0.0/33', 'prefix length out of range'],
   ['::/129', 'prefix length out of range'],
   ['::/99999999999999999999', 'bad bits after slash: "99999999999999999999"'],
-])('%s is no prefix: %s', (text, problem) => {
+])('%s is not a prefix: %s', (text, problem) => {
   expect(parsePrefix(text)).toEqual({ wrong: `netip.ParsePrefix("${text}"): ${problem}` });
 });

@@ -10,12 +10,12 @@ test.each<[Json, string, string]>([
   ],
   ['text', 'text', '"text"'],
   [[], '[]', '[]interface {}{}'],
-])('%j', (value, plain, syntax) => {
+])('%j is printed as Go prints it', (value, plain, syntax) => {
   expect(goValue(value)).toBe(plain);
   expect(goSyntax(value)).toBe(syntax);
 });
 
-test('types', () => {
+test('values have the type names of Go', () => {
   expect([null, 'x', true, [], {}, 1, 1.5].map((value) => goTypeName(value as Json))).toEqual([
     '<nil>',
     'string',
@@ -27,7 +27,7 @@ test('types', () => {
   ]);
 });
 
-test('bottomless values are cut', () => {
+test('very deep values are truncated', () => {
   let value: Json = 1;
   for (let depth = 0; depth < 100_000; depth++) value = [value];
   expect(goValue(value).length).toBeLessThan(1_000);

@@ -37,7 +37,7 @@ test.each([
   expect(quoteBytes(Buffer.concat([Buffer.from(text), Buffer.from(more)]))).toBe(quoted);
 });
 
-test('megabytes are quoted in no time', async () => {
+test('megabytes are quoted quickly', async () => {
   const text = '-.'.repeat(500_000);
   await expectShort(100, () => quote(text));
 });
@@ -50,7 +50,7 @@ test.each<[number | bigint, string]>([
   [1_234_567.5, '1.2345675e+06'],
   [0.0001, '0.0001'],
   [-2.5e-10, '-2.5e-10'],
-])('%d', (value, printed) => {
+])('%d is printed as Go prints it', (value, printed) => {
   expect(goNumber(value)).toBe(printed);
 });
 
@@ -58,7 +58,7 @@ test.each<[number, bigint]>([
   [1.9, 1n],
   [-1.9, -1n],
   [2 ** 63, -(2n ** 63n)],
-])('%d as an int64', (value, whole) => {
+])('%d is converted to an int64', (value, whole) => {
   expect(goInt64(value)).toBe(whole);
 });
 
@@ -77,11 +77,11 @@ test.each<[number, string]>([
   [3_600_250, '1h0m0.25s'],
   [90_061_000, '25h1m1s'],
   [-1.5, '-1.5ms'],
-])('%d milliseconds as a duration', (milliseconds, printed) => {
+])('%d milliseconds are printed as a duration', (milliseconds, printed) => {
   expect(goDuration(milliseconds)).toBe(printed);
 });
 
-test('JSON is the same in steps', () => {
+test('JSON written in steps equals JSON written at once', () => {
   const same = (value: Json): void => {
     expect(runSync(goJsonInSteps(value))).toBe(goJson(value));
   };
@@ -99,7 +99,7 @@ test('JSON is the same in steps', () => {
   }
 });
 
-test('values say what they are in JSON, also beside a number that no double holds', () => {
+test('toJSON of values is respected, also beside a number beyond double precision', () => {
   const given = {
     when: new Date(0),
     own: { toJSON: () => ({ n: 1n, none: undefined }) },
@@ -108,6 +108,6 @@ test('values say what they are in JSON, also beside a number that no double hold
   expect(goJson(given)).toBe('{"when":"1970-01-01T00:00:00.000Z","own":{"n":1},"large":9007199254740993}');
 });
 
-test('letters in lower case are as many as in Go', () => {
+test('letters are converted to lower case as in Go', () => {
   expect(['A\u0130/X', '\u212a', 'Ä', 'A\u03a3'].map(goLowerCase)).toEqual(['ai/x', 'k', 'ä', 'a\u03c3']);
 });

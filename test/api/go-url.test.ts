@@ -25,11 +25,11 @@ test.each([
   ['https://a b/x', { wrong: 'parse "https://a b/x": invalid character " " in host name' }],
   ['https://a b@h/x', { wrong: 'parse "https://a b@h/x": net/url: invalid userinfo' }],
   ['https://h/\u0001', { wrong: 'parse "https://h/\\x01": net/url: invalid control character in URL' }],
-])('%j', (text, expected) => {
+])('%j is parsed', (text, expected) => {
   expect(parseGoUrl(text)).toMatchObject(expected);
 });
 
-test('a long URL takes linear time', async () => {
+test('a long URL is parsed in linear time', async () => {
   for (const part of ['%41', '/', '@', ':', 'a', '?']) {
     await expectShort(3_000, () => parseGoUrl(`https://${part.repeat(300_000)}`));
   }
@@ -56,7 +56,7 @@ test.each([
     },
   ],
   ['http://h/%4é', { wrong: 'parse "http://h/%4é": invalid URL escape "%4\\xc3"' }],
-])('%j', (text, expected) => {
+])('%j is parsed with its escapes, host and opaque part', (text, expected) => {
   expect(parseGoUrl(text)).toMatchObject(expected);
 });
 
@@ -65,7 +65,7 @@ test.each([
   ['//a', { path: '//a', host: '' }],
   ['', { wrong: 'parse "": empty url' }],
   ['a/b', { wrong: 'parse "a/b": invalid URI for request' }],
-])('%j as the URL of a request', (text, expected) => {
+])('%j is parsed as a request URL', (text, expected) => {
   expect(parseGoRequestUrl(text)).toMatchObject(expected);
 });
 
@@ -75,11 +75,11 @@ test.each([
   ['[::1]', '::1', ''],
   ['h:', 'h', ''],
   ['h', 'h', ''],
-])('%s is %s at port %j', (host, name, port) => {
+])('the host %s is split into %s and port %j', (host, name, port) => {
   expect(splitHost(host)).toEqual({ name, port });
 });
 
-test('parameters are read, but not those that cannot be', () => {
+test('valid query parameters are read, invalid ones are skipped', () => {
   const values = queryValues('a=1&b&a=2+%2B&%zz=1&x;y=1&&=e&__proto__=p');
   expect([...values]).toEqual([
     ['a', ['1', '2 +']],

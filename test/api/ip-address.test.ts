@@ -12,16 +12,16 @@ test.each([
   ['1:0:0:2::', '00010000000000020000000000000000', '1:0:0:2::'],
   ['::ffff:10.0.0.1', '0a000001', '10.0.0.1'],
   ['64:ff9b::10.0.0.1', '0064ff9b00000000000000000a000001', '64:ff9b::a00:1'],
-])('%s', (text, hex, canonical) => {
+])('%s is parsed and printed in canonical form', (text, hex, canonical) => {
   expect(ipBytes(text)?.toString('hex')).toBe(hex);
   expect(ipText(Buffer.from(hex, 'hex'))).toBe(canonical);
 });
 
-test.each(['', '10.0.0', '10.0.0.256', 'fe80::1%eth0', ':::', 'a.b'])('%j is no address', (text) => {
+test.each(['', '10.0.0', '10.0.0.256', 'fe80::1%eth0', ':::', 'a.b'])('%j is not an address', (text) => {
   expect(ipBytes(text)).toBeUndefined();
 });
 
-test('what is written is read again', () => {
+test('any IPv6 address that is printed parses to the same bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (bytes) => {
       const text = ipText(Buffer.from(bytes));

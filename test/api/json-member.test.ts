@@ -16,11 +16,11 @@ test.each([
   ['"b"', 'b', undefined],
   ['{"b":', 'b', ''],
   ['', 'b', undefined],
-])('%s has %s: %s', (json, name, expected) => {
+])('in %s the member %s is %s', (json, name, expected) => {
   expect(member(json, name)).toBe(expected);
 });
 
-test('every member of any object is found where it stands', () => {
+test('every member of any object is found with its text', () => {
   const name = fc.oneof(fc.constantFrom('metadata', 'a', '__proto__'), fc.stringMatching(/^[\w é€]{0,4}$/u));
   fc.assert(
     fc.property(fc.array(fc.tuple(name, fc.jsonValue()), { maxLength: 6 }), name, (members, other) => {

@@ -59,11 +59,11 @@ test.each([
   '"a text that is longer than a piece"',
   '12345678901234567890',
   '',
-])('%s is read as JSON.parse reads it', (text) => {
+])('%s is parsed as by JSON.parse', (text) => {
   for (const length of [0, 1, 2, 4, 8, 1_000]) same(text, length);
 });
 
-test('any text is read as JSON.parse reads it, faulty or not', () => {
+test('any text, valid or not, is parsed as by JSON.parse', () => {
   const fault = fc.record({
     at: fc.nat(),
     remove: fc.nat({ max: 2 }),
@@ -88,7 +88,7 @@ test('any text is read as JSON.parse reads it, faulty or not', () => {
   );
 });
 
-test('a long text is parsed in steps, whatever is long in it', () => {
+test('a long text is parsed in steps, wherever its length comes from', () => {
   const many = Array.from({ length: 20_000 }, (_, n) => `name-${n}`);
   const labels = Object.fromEntries(many.map((name) => [name, 'x']));
   for (const value of [many, labels, { metadata: { labels } }, { spec: [{ items: many }] }]) {

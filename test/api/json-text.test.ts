@@ -14,7 +14,7 @@ import {
 } from '../../src/api/json-text.js';
 import { countSteps } from '../count-steps.js';
 
-describe('texts that are not JSON are refused in the words of Go', () => {
+describe('a text that is not JSON is refused with the message of Go', () => {
   test.each([
     ['', 'unexpected end of JSON input'],
     ['{', 'unexpected end of JSON input'],
@@ -49,7 +49,7 @@ describe('texts that are not JSON are refused in the words of Go', () => {
     expect(() => readJson(Buffer.from(text))).toThrow(message);
   });
 
-  test('a byte that is not UTF-8 is named by its value', () => {
+  test('a byte that is not UTF-8 is reported by its value', () => {
     expect(() => readJson(Buffer.from([0x8e]))).toThrow("invalid character '\\u008e' looking for beginning of value");
   });
 });
@@ -60,14 +60,14 @@ test('bytes that are not UTF-8 become replacement characters inside strings', ()
   expect(readJson('"\\ud83d\\ude00"').value).toBe('😀');
 });
 
-test('nesting is limited, and deep texts are answered without recursion', () => {
+test('nesting is limited, and deep texts are handled without recursion', () => {
   const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
   expect(readJson(nested(maxDepth)).duplicates).toEqual([]);
   expect(() => readJson(nested(maxDepth + 1))).toThrow("invalid character '[' exceeded max depth");
   expect(() => readJson('{"a":'.repeat(1_000_000))).toThrow("invalid character '{' exceeded max depth");
 });
 
-test('a text of more values than are read is refused before it is parsed', () => {
+test('a text with too many values is refused before it is parsed', () => {
   const list = (items: number): string => `[${'1,'.repeat(items - 1)}1]`;
   expect(readJson(list(maxJsonValues)).value).toHaveLength(maxJsonValues);
   expect(() => readJson(list(maxJsonValues + 1))).toThrow(`exceeded ${maxJsonValues} values`);
@@ -84,7 +84,7 @@ test('repeated members are reported once each, in document order, and the last o
   expect(plainJson(read.exact)).toEqual(read.value);
 });
 
-test('of very many repeated members a hundred are reported', () => {
+test('at most a hundred repeated members are reported', () => {
   const members = Array.from({ length: 300 }, (_, i) => `"m${i}":1`).join(',');
   expect(readJson(`{${members},${members}}`).duplicates).toHaveLength(100);
 });
@@ -119,12 +119,12 @@ test.each<[string, number | bigint]>([
   ['9223372036854776000', 2 ** 63],
   ['9007199254740993.0', 2 ** 53],
   ['1e17', 1e17],
-])('a whole number of 64 bits keeps its digits, others are floats: %s', (text, value) => {
+])('a whole number within 64 bits keeps its digits, others become floats: %s', (text, value) => {
   expect(readJson(`{"a":[${text}]}`).value).toEqual({ a: [value] });
   expect(parseJson(`{"a":[${text}]}`)).toEqual({ a: [value] });
 });
 
-test('a text this program wrote is read back as it was, wherever the long number stands', () => {
+test('a text written by goJson is read back unchanged, wherever a long number stands in it', () => {
   const number = 9_007_199_254_740_993n;
   for (let before = 0; before < 40; before++) {
     for (const value of [number, -number, [number, 'a1234567890123456789b', { b: number }]]) {
@@ -134,7 +134,7 @@ test('a text this program wrote is read back as it was, wherever the long number
   }
 });
 
-test('such a text has no limits: a list is longer and deeper than any object in it', () => {
+test('parseJson has no limits of depth and length', () => {
   const number = 9_007_199_254_740_993n;
   const deep = `${'['.repeat(maxDepth + 5)}${number}${']'.repeat(maxDepth + 5)}`;
   expect(goJson(parseJson(deep))).toBe(deep);
@@ -142,7 +142,7 @@ test('such a text has no limits: a list is longer and deeper than any object in 
   expect((parseJson(goJson(long)) as readonly unknown[]).at(-1)).toBe(number);
 });
 
-test('a text is made compact without changing how its values are written', () => {
+test('compacting a text leaves the spelling of its values unchanged', () => {
   const text = '\t{ "a b" : [ 1.50 ,\r\n-0, 9223372036854775807 ], "a b": "\\u003c \\" ", "" : true }\n';
   expect(compactJson(text)).toBe('{"a b":[1.50,-0,9223372036854775807],"a b":"\\u003c \\" ","":true}');
   fc.assert(
@@ -168,20 +168,20 @@ test('bigints are written as numbers, compact and indented', () => {
   );
 });
 
-test('a number no double can hold is reported', () => {
+test('a number beyond any double is reported', () => {
   expect(readJson('{"a":[1e400]}').numberError).toBe(
     'json: cannot unmarshal number 1e400 into Go value of type float64',
   );
 });
 
-test('members named like prototypes are members', () => {
+test('members named like prototypes are ordinary members', () => {
   const read = readJson('{"__proto__":{"a":1},"constructor":2,"__proto__":{"b":1.0}}');
   expect(Object.keys(read.value as object)).toEqual(['__proto__', 'constructor']);
   expect(read.duplicates).toEqual(['duplicate field "__proto__"']);
   expect(Object.prototype).not.toHaveProperty('b');
 });
 
-test('reading agrees with JSON.parse on whatever JSON there is', () => {
+test('any valid JSON is read as by JSON.parse', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const { value, exact, duplicates } = readJson(text);
@@ -202,11 +202,11 @@ test.each([
     '74686973206973206e6f74206a736f6e20617420616c6c20616e64206974 ...',
   ],
   ['{"apiVersion":"v1","kind":"ConfigMap"}', '{"apiVersion":"v1","kind":"Con ...'],
-])('the beginning of body %j is shown as %j', (body, shown) => {
+])('the beginning of body %j is dumped as %j', (body, shown) => {
   expect(dumpBody(Buffer.from(body))).toBe(shown);
 });
 
-test('a long text with what JSON.parse loses is read in steps', () => {
+test('a long text with exact numbers and repeated members is read in steps', () => {
   const names = Array.from({ length: 15_000 }, (_, n) => `name-${n}`);
   const members = names.map((name) => `"${name}" : "x"`).join(' ,\n');
   const items = names.map((name) => `{"n":"${name}"}`).join();

@@ -13,7 +13,7 @@ test('selectors longer than any URL are refused before they are split', () => {
   expect(messageOf(() => parseLabelSelector(text))).toContain('longer than 131072 characters');
 });
 
-test('a selector of many requirements selects what each of them does', () => {
+test('a selector with many requirements matches if each of them matches', () => {
   const key = fc.constantFrom('a', 'b', 'c', 'd', 'constructor');
   const value = fc.constantFrom('1', '2', '3', '');
   const values = fc.array(fc.constantFrom('1', '2', '3'), { minLength: 1, maxLength: 3 }).map((some) => some.join());
@@ -39,7 +39,7 @@ test('a selector of many requirements selects what each of them does', () => {
   );
 });
 
-test.each(['', '!', '=a', '!=a', '>1'])('whoever watches sends little that takes much room: key%s', (rest) => {
+test.each(['', '!', '=a', '!=a', '>1'])('a selector of many keys takes little memory: key%s', (rest) => {
   const keys = Array.from({ length: 10_000 }, (_, at) => `b${at}`);
   const text = keys.map((key) => (rest === '!' ? `!${key}` : `${key}${rest}`)).join();
   const made = () => {
@@ -56,7 +56,7 @@ test.each(['', '!', '=a', '!=a', '>1'])('whoever watches sends little that takes
 });
 
 test.each(['a', 'a!=x', 'a=1', 'a in (1)', 'a>0'])(
-  '%s thousands of times costs an object as little as once',
+  '%s repeated thousands of times matches as fast as once',
   async (one) => {
     const selector = parseLabelSelector(Array.from({ length: 10_000 }, () => one).join());
     await expectShort(100, () => {
@@ -137,7 +137,7 @@ describe('label selectors', () => {
     expect(messageOf(() => parseLabelSelector(text))).toBe(message);
   });
 
-  test('two complaints about one requirement are joined', () => {
+  test('two problems of one requirement are joined in one message', () => {
     const message = messageOf(() => parseLabelSelector('n>a_'));
     expect(message).toMatch(/^unable to parse requirement: \[values\[0\]: .*integer, values\[0\]\[n\]: .*\]$/);
   });
@@ -152,7 +152,7 @@ describe('label selectors', () => {
     expect(parseLabelSelector(text).text).toBe(printed);
   });
 
-  test('what is printed parses to the same selector', () => {
+  test('a printed selector parses to the same selector', () => {
     const name = fc.stringMatching(/^[a-z][a-z0-9]{0,6}$/);
     const value = fc.stringMatching(/^[a-z0-9]{0,6}$/);
     const term = fc.oneof(
@@ -174,7 +174,7 @@ describe('label selectors', () => {
     );
   });
 
-  test('any text is answered or refused, and quickly', async () => {
+  test('any text is parsed or refused quickly', async () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', ',', '(', ')', '!', '=', ' ', '\0', 'é') }), (text) => {
         messageOf(() => parseLabelSelector(text));
@@ -188,12 +188,12 @@ describe('label selectors', () => {
 });
 
 describe('label selector objects', () => {
-  test('an absent one selects nothing, an empty one everything', () => {
+  test('that are undefined match nothing, empty ones match everything', () => {
     expect(labelSelectorFrom(undefined).matches({})).toBe(false);
     expect(labelSelectorFrom({}).matches({ a: 'b' })).toBe(true);
   });
 
-  test('all labels and expressions must hold', () => {
+  test('match if all labels and expressions hold', () => {
     const selector = labelSelectorFrom({
       matchLabels: { b: '1' },
       matchExpressions: [
@@ -220,14 +220,14 @@ describe('label selector objects', () => {
     expect(messageOf(() => labelSelectorFrom(spec))).toBe(message);
   });
 
-  test('of many violations the first thousand are told', () => {
+  test('report at most a thousand violations', () => {
     const matchLabels = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`!${at}`, '']));
     expect(wrongIn({ matchLabels }, '')).toHaveLength(1_000);
     const matchExpressions = Array.from({ length: 2_000 }, () => ({ key: 'a', operator: 'In' }));
     expect(wrongIn({ matchExpressions }, '')).toHaveLength(1_000);
   });
 
-  test('violations carry paths', () => {
+  test('report violations with their paths', () => {
     const violations = wrongIn(
       {
         matchLabels: { 'a/b/c': 'ok' },

@@ -27,11 +27,11 @@ test.each([
   ['a/b;x="\n"', { wrong: 'mime: invalid media parameter' }],
   ['a/b;x="1"y', { wrong: 'mime: invalid media parameter' }],
   ['a/b;x=1;x=2', { wrong: 'mime: duplicate parameter name' }],
-])('%j', (text, read) => {
+])('%j is parsed', (text, read) => {
   expect(readMediaType(text)).toEqual(read);
 });
 
-test('one that is long takes no longer than it is', () => {
+test('a long media type is parsed in linear time', () => {
   expect(readMediaType(`a/b;x="${'\\"'.repeat(1_000_000)}"`)).toEqual({ type: 'a/b' });
   expect(readMediaType(`a/b${' '.repeat(1_000_000)}c`)).toEqual({
     wrong: 'mime: unexpected content after media subtype',

@@ -28,7 +28,7 @@ type Widget = Resource<Spec, { readonly isReady?: boolean }>;
 const names = { group: 'example.com', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true };
 const meta = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' } };
 
-test('a member that a kind does not have is refused', () => {
+test('an unknown member of a typed kind is a type error', () => {
   const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} };
   // @ts-expect-error
   ({ ...configMap, dta: {} }) satisfies ConfigMap;
@@ -39,7 +39,7 @@ test('a member that a kind does not have is refused', () => {
   expectTypeOf<Widget>().not.toHaveProperty('stauts');
 });
 
-test('so it is in what is created or updated, of a kind that has types', () => {
+test('create and update of a typed kind reject unknown members, of an untyped kind they do not', () => {
   const typed = (widgets: ResourceClient<Widget>, found: Widget): readonly unknown[] => [
     widgets.create({ ...meta, spec: { size: 1 } }),
     // @ts-expect-error
@@ -54,7 +54,7 @@ test('so it is in what is created or updated, of a kind that has types', () => {
   expectTypeOf(untyped).toBeFunction();
 });
 
-test('a kind has the type of any interface with what all objects have; without one its members are unknown', () => {
+test('resourceType accepts any interface with the members of all objects; without one members are unknown', () => {
   interface Plain {
     apiVersion: 'example.com/v1';
     kind: 'Widget';
@@ -68,7 +68,7 @@ test('a kind has the type of any interface with what all objects have; without o
   resourceType<{ apiVersion?: string; kind?: string; metadata?: ObjectMeta }>(names);
 });
 
-test('what is read from an object can be written into another, or be what is asked for next', () => {
+test('data read from an object can be used in another object or in the next request', () => {
   const copied = ({ apiVersion, kind, metadata }: Widget, page: List): readonly unknown[] => {
     const { namespace, name, uid, resourceVersion, labels, ownerReferences } = metadata;
     return [
@@ -84,7 +84,7 @@ test('what is read from an object can be written into another, or be what is ask
   expectTypeOf(copied).toBeFunction();
 });
 
-test('where kinds are mixed, typed objects and others are taken', () => {
+test('APIs that mix kinds accept typed and untyped objects', () => {
   const mixed = (widget: Widget, crd: CustomResourceDefinition): readonly unknown[] => [
     { objects: [widget, crd, { ...meta, spec: { size: 1 } }] } satisfies TestServerOptions,
     { type: 'apply', body: widget, fieldManager: 'm' } satisfies Patch,

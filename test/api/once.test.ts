@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { oncePer } from '../../src/api/once.js';
 
-test('what is made of an object is made once, also where it is undefined or made of itself', () => {
+test('oncePer computes a value once per object, even if it is undefined or computed recursively', () => {
   const asked: object[] = [];
   const of = oncePer((object: { readonly value?: number }) => {
     asked.push(object);

@@ -54,7 +54,7 @@ test.each([
   ['1e', "unable to parse quantity's suffix"],
   ['1e99999999999999999999', "unable to parse quantity's suffix"],
   ['.e-20', 'unable to parse numeric part of quantity'],
-])('%j is none: %s', (text, wrong) => {
+])('%j is not a quantity: %s', (text, wrong) => {
   expect(parseQuantity(text)).toEqual({ wrong });
 });
 
@@ -98,7 +98,7 @@ test.each([
   expect(approximate(read(text))).toBe(about);
 });
 
-test('powers of ten that nobody can write out are compared and not added', () => {
+test('powers of ten that are too large to expand are compared, but not added', () => {
   const [huge, larger] = [read('1e2147483646'), read('-1e2147483647')];
   expect(compareQuantities(huge, read('1n'))).toBe(1);
   expect(compareQuantities(larger, read('-1'))).toBe(-1);

@@ -3,24 +3,24 @@ import { patternSize } from '../../src/api/pattern-size.js';
 import { compile } from '../../src/api/regular-expression.js';
 import { expectShort } from '../processor-time.js';
 
-test('a pattern matches any part of a text', () => {
+test('a pattern matches any part of a text unless it is anchored', () => {
   expect(compile('b+').expression?.test('abbc')).toBe(true);
   expect(compile('^b+$').expression?.test('abbc')).toBe(false);
 });
 
-test('what cannot be compiled says why, as Go does', () => {
+test('a pattern that does not compile is reported with the message of Go', () => {
   expect(compile('(').error).toBe('error parsing regexp: missing closing ): `(`');
   expect(compile('\\').error).toBe('error parsing regexp: trailing backslash at end of expression: ``');
   expect(compile('(?=a)').error).toBe('error parsing regexp: invalid or unsupported Perl syntax: `(?=`');
 });
 
-test('no pattern takes more than linear time', async () => {
+test('matching takes linear time for any pattern', async () => {
   await expectShort(2_000, () => {
     expect(compile('^(a+)+$').expression?.test(`${'a'.repeat(5_000)}b`)).toBe(false);
   });
 });
 
-test('forgotten patterns are compiled again', () => {
+test('a pattern evicted from the cache is compiled again', () => {
   const first = compile('^first$');
   for (let i = 0; i < 60; i++) compile(`^a{900}${i}$`);
   expect(compile('^first$')).not.toBe(first);
@@ -38,11 +38,11 @@ test.each([
   ['a{9', 3],
   ['(a(b', 2],
   ['))', 4],
-])('%s has about %i instructions', (pattern, size) => {
+])('the pattern %s has about %i instructions', (pattern, size) => {
   expect(patternSize(pattern)).toBe(size);
 });
 
-test('what would take too much to compile is refused unread', async () => {
+test('a pattern that would take too long to compile is refused before it is parsed', async () => {
   // A different one each time, because results are cached.
   let count = 0;
   for (const pattern of [
@@ -62,13 +62,13 @@ test.each([
   ['.', 'a\u{1f600}b', ['a', '\u{1f600}', 'b']],
   ['a|ab', 'abab', ['a', 'a']],
   ['x', 'abc', []],
-])('%s finds all in %j', (pattern, text, found) => {
+])('the pattern %s finds all matches in %j', (pattern, text, found) => {
   expect(compile(pattern).expression?.findAll(text)).toEqual(found);
   expect(compile(pattern).expression?.findAll(text, 1)).toEqual(found.slice(0, 1));
   expect(compile(pattern).expression?.find(text)).toBe(found[0]);
 });
 
-test('groups may have one name, but names are no text', () => {
+test('groups may be named, names in literal text are kept, and duplicate names are refused', () => {
   const pattern = String.raw`(?P<n>a)(?<n>b)\Q(?<n>\E[]\](?<n>]+`;
   expect(compile(pattern).expression?.find('ab(?<n>(<n](')).toBe('ab(?<n>(<n](');
   expect(compile('(?<n>a)(?<n>b').error).toBe('error parsing regexp: missing closing ): `(?<n>a)(?<n>b`');
@@ -87,7 +87,7 @@ test.each([
   [String.raw`^\p{any}\p{assigned}$`, 'aa', 'a\u0378'],
   [String.raw`\Q\p{greek}\E`, '\\p{greek}', 'α'],
   [String.raw`\\p\{greek}`, '\\p{greek}', 'α'],
-])('classes are named as in Go: %s', (pattern, text, other) => {
+])('Unicode classes are named as in Go: %s', (pattern, text, other) => {
   expect(compile(pattern).error).toBeUndefined();
   expect(compile(pattern).expression?.test(text)).toBe(true);
   expect(compile(pattern).expression?.test(other)).toBe(false);
@@ -105,13 +105,13 @@ test.each([
   'uppercase',
   'Script=Greek',
   '',
-])('Go knows no class %s', (name) => {
+])('%s is not a class, as in Go', (name) => {
   expect(compile(String.raw`a\p{greek}[\P{${name}}]\p{other}`).error).toBe(
     `error parsing regexp: invalid character class range: \`\\P{${name}}\``,
   );
 });
 
-test('complaints quote classes as they were written', () => {
+test('errors quote classes as they were written', () => {
   expect(compile(String.raw`(\p{greek}\P{Lowercase_Letter}\pl`).error).toBe(
     String.raw`error parsing regexp: missing closing ): ${'`'}(\p{greek}\P{Lowercase_Letter}\pl${'`'}`,
   );
@@ -123,7 +123,7 @@ test('complaints quote classes as they were written', () => {
   );
 });
 
-test('finding that takes too long is given up', async () => {
+test('findAll gives up if it takes too long', async () => {
   await expectShort(2_000, () => {
     expect(compile('a.*b|a').expression?.findAll('a'.repeat(60_000))).toBeUndefined();
   });

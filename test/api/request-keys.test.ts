@@ -3,7 +3,7 @@ import type { ApiObject } from '../../src/api/object.js';
 import { requestKey } from '../../src/api/request-keys.js';
 
 test.each([[undefined], [null], ['text'], [{}], [{ metadata: null }], [{ namespace: 'n', name: 'a' }]])(
-  'of %j, which is no object of the API, nobody knows where it is written',
+  '%j, which is not an API object, is refused as an object without metadata',
   (given) => {
     expect(() => requestKey(given as unknown as ApiObject)).toThrow(
       expect.objectContaining({ reason: 'BadRequest', message: 'the object that is given has no metadata' }),
@@ -11,6 +11,6 @@ test.each([[undefined], [null], ['text'], [{}], [{ metadata: null }], [{ namespa
   },
 );
 
-test('an object is written where its metadata says', () => {
+test('the key of an object comes from its metadata', () => {
   expect(requestKey({ metadata: { namespace: 'n', name: 'a' } })).toEqual({ namespace: 'n', name: 'a' });
 });

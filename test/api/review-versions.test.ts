@@ -8,6 +8,6 @@ test.each([
   [[], undefined],
   [null, undefined],
   [undefined, undefined],
-])('of the versions %j it is %s', (accepted, expected) => {
+])('among the review versions %j the chosen one is %s', (accepted, expected) => {
   expect(reviewVersion(accepted)).toBe(expected);
 });

@@ -21,7 +21,7 @@ test.each([
   `a.b/${'c'.repeat(253)}`,
   `${domain253}/${'c'.repeat(63)}.${'d'.repeat(253)}`,
   '1.2/3',
-])('%s passes', (name) => {
+])('the signer name %s is valid', (name) => {
   expect(bodies(name)).toEqual([]);
 });
 
@@ -44,7 +44,7 @@ test.each([
   [`${long}a.b/c`, [`Invalid value: "${long}a.b": validating label "${long}a": must be no more than 63 characters`]],
   [`${domain253}b/x`, ['Too long: may not be more than 253 bytes']],
   [`${domain253}/${'c'.repeat(64)}.${'d'.repeat(253)}`, ['Too long: may not be more than 571 bytes']],
-])('%s', (name, expected) => {
+])('the signer name %s is refused', (name, expected) => {
   expect(bodies(name)).toEqual(expected);
 });
 
@@ -55,7 +55,7 @@ test.each([
   ['*', false],
   ['a.b/c/*', false],
   ['a.b/c*', false],
-])('%j may be served or allowed: %s', (pattern, expected) => {
+])('the signer pattern %j is valid: %s', (pattern, expected) => {
   expect(signerPatternViolations('serves', pattern).length === 0).toBe(expected);
 });
 
@@ -68,10 +68,10 @@ test.each([
   ['a.b/c', 'a.b/cd', false],
   ['/*', '/c', false],
   ['/*', '/*', true],
-])('%j covers %j: %s', (pattern, name, expected) => {
+])('the pattern %j covers %j: %s', (pattern, name, expected) => {
   expect(coversSigner(pattern, name)).toBe(expected);
 });
 
-test('a domain is one with a path of a star', () => {
+test('a signer domain is a pattern with a domain and a star as its path', () => {
   expect(['a.b/*', '/*', 'a.b/c', ''].filter(isSignerDomain)).toEqual(['a.b/*']);
 });

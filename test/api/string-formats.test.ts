@@ -114,11 +114,11 @@ const table: Readonly<Record<string, { readonly good: readonly string[]; readonl
 
 describe.each(Object.entries(table))('%s', (format, { good, bad }) => {
   const test_ = stringFormat(format);
-  test.each(good)('takes %j', (text) => expect(test_?.(text)).toBe(true));
+  test.each(good)('accepts %j', (text) => expect(test_?.(text)).toBe(true));
   test.each(bad)('refuses %j', (text) => expect(test_?.(text)).toBe(false));
 });
 
-test('formats are known by type', () => {
+test('formats are known per type', () => {
   expect([
     isKnownFormat('', 'u-u-i-d'),
     isKnownFormat('string', 'shoe'),
@@ -131,7 +131,7 @@ test('formats are known by type', () => {
   ]).toEqual([true, false, false]);
 });
 
-test('long texts are tested quickly', async () => {
+test('long texts are checked quickly', async () => {
   const texts = ['a', '1', 'a@', '"', '(', '/', ' ', '1.', 'a.', '%41'].map((text) => text.repeat(50_000));
   for (const format of Object.keys(table)) {
     await expectShort(1_000, () => texts.forEach((text) => void stringFormat(format)?.(text)));

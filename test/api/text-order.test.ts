@@ -8,7 +8,7 @@ import { compareText, sortedNames, sortTexts } from '../../src/api/text-order.js
 const texts = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '\ud7ff', '\ue000', 'Ａ', '😀', '😁') }));
 const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-test('texts are in the order of their UTF-8 bytes', () => {
+test('texts are sorted by their UTF-8 bytes', () => {
   fc.assert(
     fc.property(texts, (given) => {
       const sorted = given.toSorted(byBytes);

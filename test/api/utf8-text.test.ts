@@ -10,11 +10,11 @@ test.each([
   [[0xf0, 0x9f, 0x98, 0x80, 0xf0, 0x9f], '\u{1f600}\udcf0\udc9f'],
   [[0xed, 0xa0, 0x80], '\udced\udca0\udc80'],
   [[0xc0, 0x80], '\udcc0\udc80'],
-])('%j is %j', (bytes, text) => {
+])('the bytes %j are decoded to %j', (bytes, text) => {
   expect(utf8Text(Buffer.from(bytes))).toBe(text);
 });
 
-test('different bytes are different texts, and what is UTF-8 is its text', () => {
+test('different bytes give different texts, and valid UTF-8 gives its text', () => {
   fc.assert(
     fc.property(
       fc.uint8Array({ maxLength: 8 }),
@@ -29,6 +29,6 @@ test('different bytes are different texts, and what is UTF-8 is its text', () =>
   );
 });
 
-test('it takes no longer where nothing is UTF-8', async () => {
+test('bytes that are not UTF-8 are decoded quickly', async () => {
   for (const byte of [0xe4, 0xf0]) await expectShort(3_000, () => utf8Text(Buffer.alloc(1_000_000, byte)));
 });

@@ -10,7 +10,7 @@ import {
 
 const many = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
 
-test('of a list with a fault in every item, a thousand are told and the rest is not looked at', () => {
+test('validation of a list stops after a thousand violations', () => {
   let looked = 0;
   const found = validateEach(many(50_000), (item, at) => {
     looked++;
@@ -21,7 +21,7 @@ test('of a list with a fault in every item, a thousand are told and the rest is 
   expect(found[1]).toEqual({ reason: 'FieldValueInvalid', field: 'items[1]', body: 'Invalid value: 1' });
 });
 
-test('a text with a type of its own is shown as JSON', () => {
+test('a string of a named type is quoted as JSON', () => {
   expect(invalid('f', 'a<b\u001a').body).toBe('Invalid value: "a<b\\x1a"');
   expect(invalidTypedString('f', 'a<b\u001a', 'no').body).toBe('Invalid value: "a\\u003cb\\u001a": no');
   expect(notSupportedTypedString('f', 'a<b$&', ['c', '']).body).toBe(
@@ -29,16 +29,16 @@ test('a text with a type of its own is shown as JSON', () => {
   );
 });
 
-test('all violations of a list are told as long as they are few', () => {
+test('all violations of a list are reported if they are few', () => {
   const odd = validateEach(many(10), (item) => (item % 2 === 0 ? [] : [invalid('a', item), invalid('b', item)]));
   expect(odd.map(({ field, body }) => `${field} ${body}`)).toHaveLength(10);
 });
 
 test.each([
-  ['many', many(5_000).map((at) => invalid(`f${at}`, at)), maxViolations],
-  ['large', many(100).map((at) => invalid(`f${at}`, 'x'.repeat(100_000))), 10],
-  ['one that is larger than all others may be', [invalid('f', 'x'.repeat(3_000_000)), invalid('g', 1)], 1],
-])('an answer holds so many violations: %s', (_, violations, told) => {
+  ['a thousand of many', many(5_000).map((at) => invalid(`f${at}`, at)), maxViolations],
+  ['ten of large ones', many(100).map((at) => invalid(`f${at}`, 'x'.repeat(100_000))), 10],
+  ['one that exceeds the limit by itself', [invalid('f', 'x'.repeat(3_000_000)), invalid('g', 1)], 1],
+])('the number of violations in an answer is limited: %s', (_, violations, told) => {
   const error = invalidObject({ group: '', kind: 'Thing', name: 'a' }, violations);
   expect(error.details?.causes).toHaveLength(told);
 });

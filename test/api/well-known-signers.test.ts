@@ -13,11 +13,11 @@ test.each([
   ['kubernetes.io/other', undefined],
   ['example.com/kubelet-serving', undefined],
   ['kubelet-serving', undefined],
-])('%s is %s', (name, kind) => {
+])('the signer %s is the well-known signer %s', (name, kind) => {
   expect(wellKnownSigner(name)).toBe(kind);
 });
 
-test('names follow the signer domain', () => {
+test('signer names follow the signer domain', () => {
   const domains = { ...defaultDomains, signer: 'example.com' };
   expect(wellKnownSigners(domains)['node-serving']).toEqual([
     'example.com/kubelet-serving',

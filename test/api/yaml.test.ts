@@ -8,11 +8,11 @@ import { maxYamlDepth } from '../../src/api/yaml-document.js';
 import { writeYaml, writeYamlInSteps } from '../../src/api/yaml-writer.js';
 import { countSteps } from '../count-steps.js';
 
-test('JSON whose escapes only look like those that go-yaml does not have', async () => {
+test('escapes that only look like ones unsupported by go-yaml are read from JSON', async () => {
   expect((await readYaml('{"a":"\\\\/","b":"\\u00e9\\\\ud800"}')).value).toEqual({ a: '\\/', b: 'é\\ud800' });
 });
 
-describe('scalars mean what they mean to Kubernetes', () => {
+describe('a scalar has the value that Kubernetes gives it', () => {
   test.each<[string, Json]>([
     ['yes', true],
     ['n', false],
@@ -68,21 +68,21 @@ describe('scalars mean what they mean to Kubernetes', () => {
     ['1.23456789: x\n1e-7: w', { '1.2345679': 'x', '1e-07': 'w' }],
     ['3.4e39: x\n1234567.0: z', { '.inf': 'x', '1.234567e+06': 'z' }],
     ['d: .nan\nd: 1', { d: 1 }],
-  ])('numbers as names of members are numbers of 32 bits: %j', async (text, value) => {
+  ])('a float as a member name has 32 bits: %j', async (text, value) => {
     expect((await readYaml(text)).value).toEqual(value);
   });
 
-  test('line breaks that only YAML 1.1 has are breaks in JSON, too', async () => {
+  test('line breaks of YAML 1.1 are line breaks in JSON as well', async () => {
     const text = '{"a": "x \u2028 y", "b": "x\u0085y", "c": "x \\u2028 y"}';
     expect((await readYaml(text)).value).toEqual({ a: 'x\u2028y', b: 'x y', c: 'x \u2028 y' });
   });
 
-  test('blanks beside a separator cost as much as they are long', async () => {
+  test('long blanks beside a line separator are read in linear time', async () => {
     const blanks = ' '.repeat(500_000);
     expect((await readYaml(`{"a": "x${blanks}\u2028${blanks}y"}`)).value).toEqual({ a: 'x\u2028y' });
   });
 
-  test('whole numbers of 64 bits keep their digits', async () => {
+  test('whole numbers keep their digits within 64 bits', async () => {
     expect((await readYaml('a: 9223372036854775808')).exact).toEqual({ a: new NumberLiteral('9223372036854775808') });
     expect((await readYaml('{"a": 10.0, "b": 9007199254740993}')).exact).toEqual({
       a: 10,
@@ -100,12 +100,12 @@ describe('scalars mean what they mean to Kubernetes', () => {
     ['-9223372036854775809', -(2 ** 63)],
     ['-9223372036854775808.0', -(2 ** 63)],
     ['-9223372036854775808', -(2n ** 63n)],
-  ])('a float is as whole as its shortest digits: %s', async (text, value) => {
+  ])('a float becomes a whole number by its shortest digits: %s', async (text, value) => {
     expect((await readYaml(`a: ${text}`)).exact).toEqual({ a: value });
   });
 });
 
-test('names become text, and members come out sorted', async () => {
+test('member names become text, and members are sorted', async () => {
   const { value } = await readYaml('z: 1\n1: a\nyes: b\n1.5: c\n"q": d\n__proto__: e\n');
   expect(Object.entries(value as object)).toEqual([
     ['1', 'a'],
@@ -117,7 +117,7 @@ test('names become text, and members come out sorted', async () => {
   ]);
 });
 
-test('how far a line is indented within braces, brackets and quotes does not matter', async () => {
+test('indentation within braces, brackets and quotes does not matter', async () => {
   expect((await readYaml('a:\n  b: {c: d,\n e: [f,\n\tg\n],\n h: "i\nj"\n}\nk: \'l\n  m\'\n')).value).toEqual({
     a: { b: { c: 'd', e: ['f', 'g'], h: 'i j' } },
     k: 'l m',
@@ -130,21 +130,21 @@ test('how far a line is indented within braces, brackets and quotes does not mat
   expect(value).toEqual({ a: { b: names, c: names.join(' ') }, d: 'e' });
 });
 
-test('a name in braces may take several lines if no colon follows, or a question mark stands before it', async () => {
+test('a name in braces may span lines if no colon follows or a question mark precedes it', async () => {
   expect((await readYaml('a: {x y\n  z, b: c}')).value).toEqual({ a: { 'x y z': null, b: 'c' } });
   expect((await readYaml('a: {? b\n  : c}')).value).toEqual({ a: { b: 'c' } });
   const names = Array.from({ length: 5_000 }, (_, at) => `?${' '.repeat(20)}n${at}\n  ${'#'.repeat(100)}\n  : 1`);
   expect(Object.keys((await readYaml(`a: {${names.join()}}`)).value as object)).toEqual(['a']);
 });
 
-test('what is wrong with a long text is found out in a time that grows with it and no faster', async () => {
+test('a faulty long text is refused in linear time', async () => {
   await expect(readYaml(`a: ${'\\"'.repeat(200_000)}\n\tb: [`)).rejects.toThrow(YamlError);
   await expect(readYaml(`{a: ${'b\n'.repeat(200_000)}:c`)).rejects.toThrow(YamlError);
   await expect(readYaml(`a: {b: ${'[{'.repeat(100)}\n${'x\n'.repeat(5_000)}`)).rejects.toThrow(YamlError);
 });
 
 test.each(['{a:\n   {d e: {a:\n', 'x: 1\ny: {d e:\n   1', 'a:\n  b: [{a:[\n   "q"}]\n'])(
-  'a text that no other indentation mends is not read again: %j',
+  'a text that no change of indentation repairs is not read again: %j',
   async (text) => {
     let pauses = 0;
     const pause = async (): Promise<void> => void pauses++;
@@ -162,7 +162,7 @@ test.each([
   ['x: 1\na: "b\n  c\\"\n', 'line 4: '],
   ["'f\nk: ''d", 'line 2: '],
   ["'d''\n  : &a k: {", 'line 2: '],
-])('quotes that are escaped end nothing: %j', async (text, line) => {
+])('escaped quotes do not end a string: %j', async (text, line) => {
   let turns = 0;
   const turn = async (): Promise<void> => {
     if (++turns > 10) throw new Error('reads on and on');
@@ -171,7 +171,7 @@ test.each([
   expect(turns).toBeLessThan(10);
 });
 
-test('whatever signs a text is made of, it is read in a few turns', async () => {
+test('any text of special characters is read in a few turns', async () => {
   const quotes = ["'", "''", '"', '\\"'];
   const others = ['\\', 'a', ': ', '{', '}', '[', ']', ',', ' ', '\n', '- ', '#', '!', '&a ', '*a', '| ', '? '];
   const sign = fc.oneof(fc.constantFrom(...quotes), fc.constantFrom(...others));
@@ -202,7 +202,7 @@ test('only the first document is read', async () => {
   expect((await readYaml('\ufeffa: 1')).value).toEqual({ a: 1 });
 });
 
-describe('a strict reader takes nothing behind the first document', () => {
+describe('the strict reader refuses anything behind the first document', () => {
   test.each([
     [' a: 1\nb: 2\nc: 3', 2],
     ['{a: 1}\nb: 2', 2],
@@ -235,7 +235,7 @@ describe('a strict reader takes nothing behind the first document', () => {
   });
 });
 
-test('anchors, aliases and merges', async () => {
+test('anchors, aliases and merges are resolved', async () => {
   expect((await readYaml('a: &x {p: 1, q: 2}\nb: *x\nc:\n  <<: *x\n  q: 3\nd:\n  <<: [{q: 9}, *x]\n')).value).toEqual({
     a: { p: 1, q: 2 },
     b: { p: 1, q: 2 },
@@ -369,36 +369,36 @@ test.each([
   await expect(readYaml(text)).rejects.toThrow(message);
 });
 
-describe('hostile documents', () => {
-  test('bytes that are not UTF-8', async () => {
+describe('a hostile document', () => {
+  test('of bytes that are not UTF-8 is refused', async () => {
     await expect(readYaml(Buffer.from([0x61, 0xff]))).rejects.toThrow('yaml: invalid leading UTF-8 octet');
   });
 
-  test('too large, unless they are JSON', async () => {
+  test('that is too large is refused, unless it is JSON', async () => {
     const text = 'a'.repeat(maxYamlBytes);
     await expect(readYaml(`k: ${text}`)).rejects.toThrow('larger than');
     expect((await readYaml(`{"k":"${text}"}`)).value).toEqual({ k: text });
   });
 
-  test('too many signs', async () => {
+  test('with too many tokens is refused', async () => {
     await expect(readYaml('- a\n'.repeat(200_000))).rejects.toThrow('too complex');
   });
 
-  test.each(['- ', '? ', '[', 'a: ', '{a: '])('nested by %j', async (opening) => {
+  test.each(['- ', '? ', '[', 'a: ', '{a: '])('nested by %j is refused', async (opening) => {
     await expect(readYaml(opening.repeat(3_000))).rejects.toThrow(/^yaml: /);
   });
 
   // At the end of the stack, a regular expression ends the process instead of throwing an error.
-  test.each(['- ', '? ', '[', '{a: '])('nested 100,000 times by %j', async (opening) => {
+  test.each(['- ', '? ', '[', '{a: '])('nested 100,000 times by %j is refused', async (opening) => {
     await expect(readYaml(opening.repeat(100_000))).rejects.toThrow('exceeded max depth');
   });
 
-  test('as deep as is read', async () => {
+  test('is read up to the maximum depth', async () => {
     const text = `${'[ '.repeat(maxYamlDepth - 1)}&a x${' ]'.repeat(maxYamlDepth - 1)}`;
     expect(JSON.stringify((await readYaml(text)).value)).toHaveLength(2 * maxYamlDepth + 1);
   });
 
-  test('aliases that nest what they name', async () => {
+  test('with aliases that nest their anchors is refused', async () => {
     const refused = /exceeded max depth|excessive aliasing|too complex/;
     // Enough values that are not aliases, so that many aliases are permitted.
     const plain = Array.from({ length: 60_000 }, () => 'x').join(',');
@@ -408,7 +408,7 @@ describe('hostile documents', () => {
     await expect(readYaml([`- [${plain}]`, '- &m0 {a: b}', ...merges].join('\n'))).rejects.toThrow(refused);
   });
 
-  test('aliases that grow without end', async () => {
+  test('with aliases that grow exponentially is refused', async () => {
     const levels = Array.from({ length: 30 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i},`.repeat(10)}]`);
     await expect(readYaml(['l0: &l0 x', ...levels].join('\n'))).rejects.toThrow('excessive aliasing');
     const merges = Array.from({ length: 30 }, (_, i) => `m${i + 1}: &m${i + 1} {<<: [${`*m${i},`.repeat(10)}]}`);
@@ -416,19 +416,23 @@ describe('hostile documents', () => {
   });
 });
 
-describe('writing', () => {
+describe('writeYaml', () => {
   test.each<[string, Json, string]>([
     ['an empty object', {}, '{}\n'],
     ['a scalar', 'a', 'a\n'],
-    ['members sorted, lists not indented', { b: [1, { d: 2, c: [] }], a: {} }, 'a: {}\nb:\n- 1\n- c: []\n  d: 2\n'],
+    [
+      'sorted members and lists without indentation',
+      { b: [1, { d: 2, c: [] }], a: {} },
+      'a: {}\nb:\n- 1\n- c: []\n  d: 2\n',
+    ],
     ['lists of lists', { a: [['x', 'y'], [{ b: 1 }]] }, 'a:\n- - x\n  - "y"\n- - b: 1\n'],
     [
-      'what would not be text',
+      'texts that would be read as another type',
       { n: 'yes', a: '12', b: '2026-01-01T00:00:00Z', c: '', d: '1:30', e: '~' },
       'a: "12"\nb: "2026-01-01T00:00:00Z"\nc: ""\nd: "1:30"\ne: "~"\n"n": "yes"\n',
     ],
     [
-      'indicators',
+      'texts with indicators',
       { a: '- x', b: 'a: b', c: 'a #b', d: ' a', e: '{a', f: "it's", g: "'", h: 'a:b', i: '-x', j: '*' },
       "a: '- x'\nb: 'a: b'\nc: 'a #b'\nd: ' a'\ne: '{a'\nf: it's\ng: ''''\nh: a:b\ni: -x\nj: '*'\n",
     ],
@@ -438,7 +442,7 @@ describe('writing', () => {
       'a: "x\\ty"\nb: "a\\rb"\nc: "\\U0001F600"\nd: é\n',
     ],
     [
-      'lines',
+      'texts of several lines',
       { a: 'x\ny\n', b: 'x\ny', c: 'x\n\n', d: ' x\n', e: 'x \ny', f: 'x\n\ny\n' },
       'a: |\n  x\n  y\nb: |-\n  x\n  y\nc: |+\n  x\n\nd: |2\n   x\ne: "x \\ny"\nf: |\n  x\n\n  y\n',
     ],
@@ -448,14 +452,14 @@ describe('writing', () => {
       'a: 1e+21\nb: 1.5\nc: 1.2345675e+06\nd: 1e-05\ne: 0\nf: true\ng: null\n',
     ],
     [
-      'names by the value of their numbers, letters last',
+      'names sorted by the value of their numbers, letters last',
       { a10: 1, a9: 1, '.': 1, 'f:x': 1, B: 1 },
       '.: 1\nB: 1\na9: 1\na10: 1\nf:x: 1\n',
     ],
     ['names with line breaks', { 'a\rb': { c: 1 }, 'a\u2028b': 1 }, '? "a\\rb"\n: c: 1\n? "a\\Lb"\n: 1\n'],
     ['long names', { ['k'.repeat(129)]: { a: 1 } }, `? ${'k'.repeat(129)}\n: a: 1\n`],
     [
-      'long text folded',
+      'a long quoted text, folded',
       {
         message:
           'configmaps is forbidden: User "forb-user" cannot list resource "configmaps" in API group "" in the namespace "default"',
@@ -463,23 +467,23 @@ describe('writing', () => {
       'message: \'configmaps is forbidden: User "forb-user" cannot list resource "configmaps"\n  in API group "" in the namespace "default"\'\n',
     ],
     [
-      'long plain text folded',
+      'a long plain text, folded',
       { a: `${'x'.repeat(90)} ${'y'.repeat(90)}` },
       `a: ${'x'.repeat(90)}\n  ${'y'.repeat(90)}\n`,
     ],
-  ])('%s', (_, value, text) => {
+  ])('writes %s', (_, value, text) => {
     expect(writeYaml(value)).toBe(text);
   });
 
   test.each<[string, Json]>([
-    ['a name that would merge', { '<<': false, a: [{ '<<': { b: '<<' } }] }],
+    ['a merge key as a name', { '<<': false, a: [{ '<<': { b: '<<' } }] }],
     ['an empty name', { '': { '': 1 } }],
     ['__proto__', parseJson('{"__proto__":{"__proto__":[]}}')],
-  ])('%s reads back', async (_, value) => {
+  ])('reads back %s', async (_, value) => {
     expect((await readYaml(writeYaml(value))).value).toEqual(value);
   });
 
-  test('what was written reads back', async () => {
+  test('reads back any value', async () => {
     const json = fc.jsonValue({ maxDepth: 3 }).map((value) => parseJson(JSON.stringify(value)));
     await fc.assert(
       fc.asyncProperty(json, async (value) => {
@@ -499,7 +503,7 @@ describe('writing', () => {
   });
 });
 
-test('large values are written in steps, as small ones are', () => {
+test('writes large values in steps, the same as small ones', () => {
   const names = Array.from({ length: 5_000 }, (_, at) => `k${(at * 7_919) % 5_000}`);
   const large = { map: Object.fromEntries(names.map((name, at) => [name, at])), list: names.map((name) => ({ name })) };
   const { pauses, result } = countSteps(writeYamlInSteps(large));
@@ -514,7 +518,7 @@ test.each([
   ['a1', 'a2', 'a10', 'a010x', 'aa', 'ab'],
   ['_', '1', '1a', '01', '2', '10', 'A', 'Z', 'a', 'é', '\u{10400}', '\u{10401}'],
   ['k', 'k\u{1f600}', 'k\u{1f601}', 'k\u{1d7d8}', 'k\u{1d7d9}', 'ka'],
-])('names in the order of go-yaml: %j', (...names) => {
+])('sorts names as go-yaml does: %j', (...names) => {
   const object = Object.fromEntries(names.toReversed().map((name) => [name, null]));
   const lines = writeYaml(object).trimEnd().split('\n');
   const plain = (line: string): string =>
