@@ -6,10 +6,10 @@ const kind = (more: Partial<ResourceDefinition>) =>
   ({ group: 'g.io', version: 'v1', plural: 'things', namespaced: true, ...more }) as ResourceDefinition;
 
 test.each<[string, Partial<ResourceDefinition>]>([
-  ['of the same name', {}],
+  ['with the same name', {}],
   ['in another version', { version: 'v2' }],
-  ['where it lies in the store', { group: 'home.io' }],
-])('a custom resource is not served in the place of a built-in one: %s', (_name, more) => {
+  ['with the same place in the store', { group: 'home.io' }],
+])('a custom resource does not replace a built-in one: %s', (_name, more) => {
   const served = new Served([kind({ homeGroup: 'home.io' })], [kind(more), kind({ plural: 'others' })]);
   expect(served.definitions.map(({ group, version, plural }) => `${group}/${version}/${plural}`)).toEqual([
     'g.io/v1/things',
@@ -18,7 +18,7 @@ test.each<[string, Partial<ResourceDefinition>]>([
   expect(served.find('g.io', 'v2', 'things') ?? served.find('home.io', 'v1', 'things')).toBeUndefined();
 });
 
-test('a group in which nothing changed stays the same object, and who follows a definition hears of that one only', () => {
+test('unchanged groups keep their objects, and listeners hear only about their own definition', () => {
   const as = kind({ group: 'a.io', plural: 'as' });
   const old = kind({ group: 'a.io', plural: 'as', version: 'v1beta1' });
   const bs = kind({ group: 'b.io', plural: 'bs' });

@@ -33,44 +33,44 @@ const fieldsOf = async (method: string, path: string, body: object): Promise<rea
 
 test.each<[string, object, readonly string[]]>([
   [
-    'a kind of another name hides what is wrong with metadata and types',
+    'a wrong kind hides violations of metadata and types',
     { kind: 'Other', metadata: { name: 'a/b', labels }, spec: { n: 'x', l: ['a', 'a'] } },
     ['kind', 'spec.l[1]', 'spec'],
   ],
-  ['also that there is no name', { kind: 'Other', metadata: {}, spec: { n: 0 } }, ['kind', 'spec']],
+  ['a wrong kind hides a missing name', { kind: 'Other', metadata: {}, spec: { n: 0 } }, ['kind', 'spec']],
   [
-    'rules are not asked about an object without a name',
+    'rules are not evaluated for an object without a name',
     { kind: 'Widget', metadata: {}, spec: { n: 0 } },
     ['metadata.name', '<nil>'],
   ],
-])('created: %s', async (_, body, fields) => {
+])('on creation: %s', async (_, body, fields) => {
   expect(await fieldsOf('POST', at, body)).toEqual(fields);
 });
 
 test.each<[string, object, readonly string[]]>([
   [
-    'a wrong kind stands in the place of what its own rules say of metadata',
+    'a wrong kind is reported instead of the metadata check by its own rules',
     { kind: 'Other', metadata: { labels }, spec: { n: 'x', l: ['a', 'a'] } },
     ['metadata.labels', 'metadata.labels', 'kind', 'spec.l[1]', 'spec'],
   ],
-  ['a wrong kind and a rule', { kind: 'Other', metadata: {}, spec: { n: 0 } }, ['kind', 'spec']],
+  ['a wrong kind is reported beside a rule', { kind: 'Other', metadata: {}, spec: { n: 0 } }, ['kind', 'spec']],
   [
-    'metadata is looked at three times',
+    'metadata violations are reported three times',
     { kind: 'Widget', metadata: { labels }, spec: { n: 0, l: ['a', 'a'] } },
     ['metadata.labels', 'metadata.labels', 'metadata.labels', 'spec.l[1]', 'spec'],
   ],
   [
-    'a wrong type keeps rules from being asked',
+    'a wrong type prevents the evaluation of rules',
     { kind: 'Widget', metadata: { labels }, spec: { n: 'x', l: ['a', 'a'] } },
     ['metadata.labels', 'metadata.labels', 'metadata.labels', 'spec.n', 'spec.l[1]', '<nil>'],
   ],
-])('updated: %s', async (_, { metadata, ...body }: { metadata?: object }, fields) => {
+])('on update: %s', async (_, { metadata, ...body }: { metadata?: object }, fields) => {
   const { resourceVersion } = (await it.ask('GET', `${at}/w`)).json().metadata;
   const named = { ...body, metadata: { name: 'w', resourceVersion, ...metadata } };
   expect(await fieldsOf('PUT', `${at}/w`, named)).toEqual(fields);
 });
 
-test('a null is dropped where an object is written, and refused where it is applied', async () => {
+test('a null is dropped from a written object, and refused in an applied one', async () => {
   const body = { apiVersion, kind: 'Widget', metadata: { name: 'nothing' }, spec: { n: 3, l: null } };
   const written = await it.ask('POST', `${at}?dryRun=All`, { body });
   expect([written.code, written.json().spec]).toEqual([201, { n: 3 }]);
@@ -83,14 +83,14 @@ test('a null is dropped where an object is written, and refused where it is appl
   });
 });
 
-test('what is wrong with a status is told of the kind that was sent', async () => {
+test('violations of a status are reported under the kind that was sent', async () => {
   const { resourceVersion } = (await it.ask('GET', `${at}/w`)).json().metadata;
   const body = { apiVersion, kind: 'Other', metadata: { name: 'w', resourceVersion }, status: { r: 'x' } };
   const { message, details } = (await it.ask('PUT', `${at}/w/status`, { body })).json();
   expect([message, details.kind]).toEqual([expect.stringContaining('Other.example.com "w" is invalid: '), 'Other']);
 });
 
-test('a member that comes twice in what a patch puts is told of the patch and of the object', async () => {
+test('a member repeated in a patch value is reported for the patch and for the object', async () => {
   const headers = { 'content-type': 'application/json-patch+json' };
   const body = '[{"op":"add","path":"/spec","value":{"r":1,"n":3,"r":2}}]';
   const { code, json } = await it.ask('PATCH', `${at}/w?fieldValidation=Strict`, { headers, body });
@@ -102,7 +102,7 @@ test('a member that comes twice in what a patch puts is told of the patch and of
   ]);
 });
 
-test('a large number of replicas is told as Go prints it', async () => {
+test('a large number of replicas is printed as Go prints it', async () => {
   const { json } = await it.ask('POST', at, {
     body: '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"x"},"spec":{"r":12345678901234567890}}',
   });

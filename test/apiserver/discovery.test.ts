@@ -14,28 +14,31 @@ beforeAll(async () => {
 });
 afterAll(() => it.stop());
 
-test.each(['/api', '/apis'])('%s in one document, which is not sent twice', async (path) => {
-  const answer = await get(path, `${v2},application/json`);
-  const { etag = '', ...headers } = answer.headers;
-  expect([answer.code, headers['content-type'], headers['vary'], headers['cache-control']]).toEqual([
-    200,
-    v2,
-    'Accept',
-    'public',
-  ]);
-  expect(etag).toMatch(/^"[0-9A-F]{128}"$/);
-  expect(answer.json()).toMatchObject({ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2' });
-  const again = await get(path, v2, { 'if-none-match': etag });
-  const { 'content-type': type, 'content-length': length } = again.headers;
-  expect([again.code, again.bytes.length, again.headers['etag'], type, length]).toEqual([
-    304,
-    0,
-    etag,
-    undefined,
-    undefined,
-  ]);
-  expect((await get(path, v2, { 'if-none-match': '"OTHER"' })).code).toBe(200);
-});
+test.each(['/api', '/apis'])(
+  '%s is served as one document with an ETag, and not sent again to a client that has it',
+  async (path) => {
+    const answer = await get(path, `${v2},application/json`);
+    const { etag = '', ...headers } = answer.headers;
+    expect([answer.code, headers['content-type'], headers['vary'], headers['cache-control']]).toEqual([
+      200,
+      v2,
+      'Accept',
+      'public',
+    ]);
+    expect(etag).toMatch(/^"[0-9A-F]{128}"$/);
+    expect(answer.json()).toMatchObject({ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2' });
+    const again = await get(path, v2, { 'if-none-match': etag });
+    const { 'content-type': type, 'content-length': length } = again.headers;
+    expect([again.code, again.bytes.length, again.headers['etag'], type, length]).toEqual([
+      304,
+      0,
+      etag,
+      undefined,
+      undefined,
+    ]);
+    expect((await get(path, v2, { 'if-none-match': '"OTHER"' })).code).toBe(200);
+  },
+);
 
 test.each([
   [undefined, 'APIGroupList'],
@@ -56,30 +59,27 @@ test.each([
   ['?pretty=false', v2, { 'user-agent': 'curl/8' }, false],
   ['?pretty=true', v2, {}, true],
   ['', `${v2};pretty=1`, {}, true],
-])(
-  'one document is written in lines for who wants to read it: %s %s %j: %s',
-  async (query, accept, headers, inLines) => {
-    const plain = await get('/api', v2);
-    const answer = await get(`/api${query}`, accept, headers);
-    const text = answer.bytes.toString();
-    expect(text).toBe(inLines ? JSON.stringify(plain.json(), null, 2) : plain.bytes.toString());
-    expect([answer.headers['content-type'], answer.headers['etag']]).toEqual([v2, plain.headers['etag']]);
-    expect((await get('/api', accept, { ...headers, 'if-none-match': plain.headers['etag'] ?? '' })).code).toBe(304);
-  },
-);
+])('the aggregated document is indented for human readers: %s %s %j: %s', async (query, accept, headers, inLines) => {
+  const plain = await get('/api', v2);
+  const answer = await get(`/api${query}`, accept, headers);
+  const text = answer.bytes.toString();
+  expect(text).toBe(inLines ? JSON.stringify(plain.json(), null, 2) : plain.bytes.toString());
+  expect([answer.headers['content-type'], answer.headers['etag']]).toEqual([v2, plain.headers['etag']]);
+  expect((await get('/api', accept, { ...headers, 'if-none-match': plain.headers['etag'] ?? '' })).code).toBe(304);
+});
 
-test('one document there is at /apis, and with or without a slash at /api', async () => {
+test('the aggregated document is at /apis without a trailing slash, and at /api with or without one', async () => {
   expect((await get('/apis/', v2)).code).toBe(406);
   expect((await get('/apis/', `${v2},application/json`)).json().kind).toBe('APIGroupList');
   expect((await get('/api/', v2)).json().kind).toBe('APIGroupDiscoveryList');
 });
 
-test('a form nobody serves any more is refused if it is all that is asked for', async () => {
+test('a form that is no longer served is refused if nothing else is accepted', async () => {
   const answer = await get('/apis', v2.replace('v=v2', 'v=v2beta1'));
   expect([answer.code, answer.json().reason]).toEqual([406, 'NotAcceptable']);
 });
 
-test('groups and versions tell no other story than the one document', async () => {
+test('the lists of groups and resources agree with the aggregated document', async () => {
   const groups = (await get('/apis')).json().groups as readonly Tree[];
   const all = (await get('/apis', v2)).json().items as readonly Tree[];
   expect(all.map(({ metadata }) => metadata.name)).toEqual(groups.map(({ name }) => name));
@@ -95,7 +95,7 @@ test('groups and versions tell no other story than the one document', async () =
   }
 });
 
-test('a custom resource changes the tag, and what was known of others stays', async () => {
+test('a custom resource changes the ETag of /apis, but not that of /api', async () => {
   const before = (await get('/apis', v2)).headers['etag'];
   const core = (await get('/api', v2)).headers['etag'];
   await define(it, widgets(), '/apis/example.com/v1');
@@ -120,7 +120,7 @@ test('a custom resource changes the tag, and what was known of others stays', as
   });
 });
 
-test('what stands for the storage of a kind is told in each of its versions, where the stored one is served', async () => {
+test('storageVersionHash is in each version of a kind if its stored version is served', async () => {
   const hashes: unknown[] = [];
   for (const [group, isServed] of [
     ['served.example.com', true],
@@ -135,7 +135,7 @@ test('what stands for the storage of a kind is told in each of its versions, whe
 });
 
 test.each(['/api', '/api/v1', '/apis', '/apis/certificates.k8s.io', '/apis/certificates.k8s.io/v1'])(
-  '%s says as protobuf what it says as JSON',
+  '%s has the same contents in protobuf as in JSON',
   async (path) => {
     const protobuf = 'application/vnd.kubernetes.protobuf';
     const answer = await get(path, `${protobuf},application/json`);

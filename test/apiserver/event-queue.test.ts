@@ -21,7 +21,7 @@ async function untilRead(read: readonly string[], count: number): Promise<void> 
   while (read.length < count) await nextTurn();
 }
 
-test('nothing is read in the turn in which it is taken, and all of it in its order', async () => {
+test('events are read in a later turn than they arrive in, and in order', async () => {
   const { reader, read } = reading();
   reader.push(function* () {
     yield;
@@ -34,7 +34,7 @@ test('nothing is read in the turn in which it is taken, and all of it in its ord
   expect(read).toEqual(['in steps', 'at once']);
 });
 
-test('what comes right behind the last is not lost', async () => {
+test('an event that arrives right after the last was read is not lost', async () => {
   const { reader, read } = reading();
   reader.push(() => {
     read.push('first');
@@ -44,7 +44,7 @@ test('what comes right behind the last is not lost', async () => {
   expect(read).toEqual(['first', 'second']);
 });
 
-test('what comes while something is read follows it', async () => {
+test('an event that arrives while another is read follows those waiting', async () => {
   const { reader, read } = reading();
   reader.push(() => {
     read.push('first');
@@ -56,10 +56,10 @@ test('what comes while something is read follows it', async () => {
 });
 
 test.each([
-  ['a few small ones', 255, false, false],
-  ['many small ones', 256, false, true],
-  ['a large one', 1, true, true],
-])('does the watch wait for %s?', async (_, count, isLarge, waits) => {
+  ['a few small events do not', 255, false, false],
+  ['many small events do', 256, false, true],
+  ['a large event does', 1, true, true],
+])('whether waiting events hold up the watch: %s', async (_, count, isLarge, waits) => {
   const { pace, reader } = reading();
   for (let at = 0; at < count; at++) reader.push(() => undefined, isLarge);
   const wait = pace.wait();
@@ -68,7 +68,7 @@ test.each([
   expect(pace.wait()).toBe(undefined);
 });
 
-test('one that cannot be read is told of, and what waits behind it is dropped', async () => {
+test('an event that cannot be read is reported, and events waiting behind it are dropped', async () => {
   const { reader, read, errors, pace } = reading();
   const fault = new Error('unreadable');
   reader.push(() => {

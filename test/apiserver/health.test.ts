@@ -22,7 +22,7 @@ const ask = (url: string, given = checks, observed?: HealthObserver) => {
   return health(given, path, parseQuery(query), observed);
 };
 
-describe('the three paths', () => {
+describe('health checks over HTTP', () => {
   test.each([
     ['/livez', 200, 'ok'],
     ['/healthz', 200, 'ok'],
@@ -51,12 +51,12 @@ describe('the three paths', () => {
     expect(await ask(url)).toEqual({ type: 'text', code, text, headers });
   });
 
-  test('a check that cannot be made has failed', async () => {
+  test('report a check that throws as failed', async () => {
     expect((await ask('/livez', broken)).text).toContain('[-]broken failed: reason withheld\n');
     expect((await ask('/livez/broken', broken)).text).toBe('internal server error: no answer\n');
   });
 
-  test('checks made together are told of, one alone and those left out are not', async () => {
+  test('notify the observer of checks in a summary, but not of single or excluded checks', async () => {
     const seen: unknown[] = [];
     const observed: HealthObserver = (...given) => void seen.push(given);
     await ask('/readyz?exclude=hook/first', checks, observed);

@@ -33,7 +33,7 @@ test.each([
   [`application/json${as('Table')}`, '&includeObject=Object&pretty=1'],
   [`application/json${as('PartialObjectMetadataList')}`, '&pretty=1'],
   [`application/yaml${as('PartialObjectMetadataList')}`, '&limit=5'],
-])('%s %s', async (accept, query) => {
+])('a long list is encoded in steps to the same text as at once: %s %s', async (accept, query) => {
   const type = accept.split(';', 1)[0] ?? '';
   const { text } = await it.ask('GET', `${path}?labelSelector=of%3Dmany${query}`, { headers: { accept } });
   const whole = (await parsed(type, text)) as {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { testServer } from '../../src/testing/test-server.js';
 
-test('an object of very many values is written in process, which adds who owns each of them', async () => {
+test('an object with very many values can be written in process, although each gets an owner entry', async () => {
   await using server = await testServer({ controllers: [] });
   const { client } = server;
   const configMaps = client.resource(ConfigMaps);

@@ -66,7 +66,7 @@ const namesOf = (objects: readonly ApiObject[]): readonly (string | undefined)[]
 const versionsOf = (objects: readonly ApiObject[]): readonly number[] =>
   objects.map(({ metadata }) => Number(metadata.resourceVersion));
 
-test('nothing overtakes what is large, before it or after it', async () => {
+test('large objects keep their place in the order of events', async () => {
   const { objects, all } = await follow(3);
   const large = { text: 'x'.repeat(900_000) };
   await create('before');
@@ -76,7 +76,7 @@ test('nothing overtakes what is large, before it or after it', async () => {
   expect(namesOf(objects)).toEqual(['before', 'large', 'after']);
 });
 
-test('a thousand changes at once come in order, though only a few hundred may wait for their reader', async () => {
+test('a thousand changes at once arrive in order, though the queue is much shorter', async () => {
   const wanted = Array.from({ length: 1_000 }, (_, at) => `many-${at}`);
   const { objects, all } = await follow(wanted.length);
   await Promise.all(wanted.map((name) => create(name)));

@@ -22,7 +22,7 @@ const widget = (name: string, spec: string): string =>
   `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"${name}"},"spec":${spec}}`;
 const path = '/apis/example.com/v1/widgets';
 
-test('a custom resource answers the digits it was sent: on writes, reads, lists, watches, as YAML, indented', async () => {
+test('a custom resource keeps long numbers in writes, reads, lists and watches, in YAML and indented JSON', async () => {
   const created = await it.ask('POST', path, { body: widget('a', `{"n":${longest},"any":[{"x":-${long}}]}`) });
   expect(created.code).toBe(201);
   expect(created.text).toContain(`"spec":{"any":[{"x":-${long}}],"n":${longest}}`);
@@ -48,7 +48,7 @@ test.each([
     `[{"op":"test","path":"/spec/n","value":${longest}},{"op":"add","path":"/spec/other","value":${long}}]`,
   ],
   ['application/apply-patch+yaml', widget('b', `{"other":${long},"n":${longest}}`)],
-])('%s keeps them', async (type, body) => {
+])('%s keeps long numbers', async (type, body) => {
   await it.ask('DELETE', `${path}/b`);
   await it.ask('POST', `${path}?fieldManager=m`, { body: widget('b', `{"n":${longest}}`) });
   const patched = await it.ask('PATCH', `${path}/b?fieldManager=m`, { body, headers: { 'content-type': type } });
@@ -59,7 +59,7 @@ test.each([
   expect(again.json().metadata.resourceVersion).toBe(patched.json().metadata.resourceVersion);
 });
 
-test('rules compare every digit', async () => {
+test('schema rules compare every digit', async () => {
   const of = async (spec: string): Promise<string> =>
     (await it.ask('POST', `${path}?dryRun=All`, { body: widget('c', spec) })).json().message;
   expect(await of('{"big":9007199254740992}')).toBe(undefined);
@@ -69,7 +69,7 @@ test('rules compare every digit', async () => {
   expect(await of('{"n":9223372036854775808}')).toContain('spec.n in body must be of type int64: "float64"');
 });
 
-test('fields of built-in kinds keep them too', async () => {
+test('fields of built-in kinds keep long numbers in JSON and protobuf', async () => {
   const body = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"g","generation":${long}}}`;
   const where = '/api/v1/namespaces/default/configmaps';
   expect((await it.ask('POST', where, { body })).text).toContain(`"generation":${long}`);
@@ -88,7 +88,7 @@ test.each([
     'application/json-patch+json',
     (filler: string) => `[{"op":"add","path":"/spec","value":{"other":-1e400,"filler":"${filler}"}}]`,
   ],
-])('%s brings no number into a custom resource that nothing can hold', async (type, body) => {
+])('%s with a number beyond any float is refused for a custom resource', async (type, body) => {
   await it.ask('POST', path, { body: widget('e', '{}') });
   for (const filler of ['', 'x'.repeat(70_000)]) {
     const refused = await it.ask('PATCH', `${path}/e?fieldValidation=Ignore`, {

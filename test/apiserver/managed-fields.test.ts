@@ -67,13 +67,13 @@ async function owners(name: string): Promise<readonly string[]> {
   });
 }
 
-test.each([null, '', '/', 'autoscaling/'])('a patch of a scale may take its version away: %j', async (apiVersion) => {
+test.each([null, '', '/', 'autoscaling/'])('a patch of a scale may remove its apiVersion: %j', async (apiVersion) => {
   await send('POST', 'v1/parts', 'maker', part('v1', 'versionless', { size: 1 }));
   const answer = await send('PATCH', 'v1/parts/versionless/scale', 'scaler', { apiVersion, spec: { replicas: 3 } });
   expect([answer.code, answer.json().apiVersion, answer.json().spec]).toEqual([200, 'autoscaling/v1', { replicas: 3 }]);
 });
 
-test('whoever scales owns the replicas, under their name in the version written to', async () => {
+test('a manager that writes the scale owns the replicas, under their path in the written version', async () => {
   await send('POST', 'v1/parts', 'maker', part('v1', 'a', { size: 1, other: 1 }));
   const { metadata } = (await send('PUT', 'v1/parts/a/scale', 'scaler', scale('a', 2))).json();
   const now = (await it.ask('GET', `/apis/${group}/v1/parts/a`)).json();
@@ -85,7 +85,7 @@ test('whoever scales owns the replicas, under their name in the version written 
   expect(await owners('a')).toEqual(['maker Update v1 .,f:other,f:size']);
 });
 
-test('a write of the scale that changes nothing takes the replicas from who owns them by an update', async () => {
+test('a scale write that changes nothing takes the replicas from managers that own them by an update', async () => {
   await send('POST', 'v1/parts', 'maker', part('v1', 'same', { size: 3, other: 1 }));
   await send('PATCH', 'v1/parts/same/scale', 'scaler', { status: { replicas: 99 } });
   expect(await owners('same')).toEqual(['maker Update v1 f:size!', 'maker Update v1 .,f:other']);
@@ -95,7 +95,7 @@ test('a write of the scale that changes nothing takes the replicas from who owns
   }
 });
 
-test('replicas that are set to zero leave their owner, whatever the status says', async () => {
+test('replicas set to zero lose their owner, whatever the status says', async () => {
   await send('POST', 'v1/parts', 'maker', { ...part('v1', 'zero', { size: 1 }), status: { replicas: 1 } });
   await send('PUT', 'v1/parts/zero/scale', 'scaler', scale('zero', 2));
   expect(await owners('zero')).toEqual(['scaler Update v1/scale f:size!', 'maker Update v1 ']);
@@ -119,7 +119,7 @@ test('a scale is shown as a table', async () => {
   expect(none.rows[0].cells.slice(0, 3)).toEqual(['shown', null, 0]);
 });
 
-test('applying a scale conflicts with who owns the replicas', async () => {
+test('applying a scale conflicts with the owner of the replicas', async () => {
   await apply('v1/parts/b', 'maker', part('v1', 'b', { size: 1 }));
   const refused = await apply('v1/parts/b/scale', 'scaler', scale('b', 2));
   expect([refused.code, refused.json().details.causes]).toEqual([
@@ -145,14 +145,17 @@ test.each([
     `failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, Kind=Scale) ${unscaled}`,
     'maker Apply v1 .,f:other',
   ],
-])('replicas that are %s cannot be changed by applying a scale, nor by force', async (name, spec, message, owner) => {
-  await apply(`v1/parts/${name}`, 'maker', part('v1', name, spec));
-  const refused = await apply(`v1/parts/${name}/scale`, 'scaler&force=true', scale(name, 2));
-  expect([refused.code, refused.json().message]).toEqual([500, message]);
-  expect(await owners(name)).toEqual([owner]);
-});
+])(
+  'replicas that are %s cannot be changed by applying a scale, even with force',
+  async (name, spec, message, owner) => {
+    await apply(`v1/parts/${name}`, 'maker', part('v1', name, spec));
+    const refused = await apply(`v1/parts/${name}/scale`, 'scaler&force=true', scale(name, 2));
+    expect([refused.code, refused.json().message]).toEqual([500, message]);
+    expect(await owners(name)).toEqual([owner]);
+  },
+);
 
-test('causes of a conflict come in the order of its message: fields of an object before those within others', async () => {
+test('causes of a conflict are in the order of its message: fields of the object before nested ones', async () => {
   await apply('v1/parts', 'x', part('v1', 'x', {}));
   const owned = { ...part('v1', 'order', { b: 1 }), a: 1 };
   await apply('v1/parts/order', 'owner', owned);
@@ -162,7 +165,7 @@ test('causes of a conflict come in the order of its message: fields of an object
   expect(message).toBe('Apply failed with 2 conflicts: conflicts with "owner":\n- .a\n- .spec.b');
 });
 
-test('fields stay named in the version they were written in', async () => {
+test('managed fields stay recorded in the version they were written in', async () => {
   await send('POST', 'v1/parts', 'one', part('v1', 'c', { a: 1, b: 1 }));
   await send('PATCH', 'v2/parts/c', 'two', { spec: { b: 2, c: 2 } });
   expect(await owners('c')).toEqual(['one Update v1 .,f:a', 'two Update v2 f:b,f:c']);
@@ -172,7 +175,7 @@ test('fields stay named in the version they were written in', async () => {
   expect(await owners('c')).toEqual(['three Apply v1 .,f:e', 'one Update v1 .,f:a', 'two Update v2 f:b,f:c']);
 });
 
-test('nobody owns anything after a status was sent as another kind', async () => {
+test('a status sent as another kind removes all managed fields', async () => {
   await defineKind('widgets', 'Widget', [version('v1', { status: {} })]);
   const widget = { ...part('v1', 'w', { a: 1 }), kind: 'Widget' };
   await send('POST', 'v1/widgets', 'maker', widget);
@@ -184,7 +187,7 @@ test('nobody owns anything after a status was sent as another kind', async () =>
   expect(resourceVersion).not.toBe(patched.metadata.resourceVersion);
 });
 
-test('a status that was sent in another version belongs to its manager in that of the URL, and in one that there is not to nobody', async () => {
+test('a status sent in another version is owned in the version of the URL; in an unknown one by nobody', async () => {
   await defineKind('gears', 'Gear', [version('v1', { status: {} }), version('v2', { status: {} })]);
   await send('POST', 'v1/gears', 'maker', { ...part('v1', 'g', { a: 1 }), kind: 'Gear' });
   const owned = async (apiVersion: string, b: number): Promise<unknown> => {
@@ -202,7 +205,7 @@ test('a status that was sent in another version belongs to its manager in that o
   }
 });
 
-test('an apply that names a uid creates nothing', async () => {
+test('an apply with a uid creates nothing', async () => {
   const body = { ...part('v1', 'd', {}), metadata: { name: 'd', uid: 'u' } };
   const { code, text } = await apply('v1/parts/d', 'm', body);
   expect([code, JSON.parse(text).message]).toEqual([
@@ -211,7 +214,7 @@ test('an apply that names a uid creates nothing', async () => {
   ]);
 });
 
-test.each(['z', 1])('owners that cannot be read count as none in an apply of a custom resource: %j', async (time) => {
+test.each(['z', 1])('unreadable managedFields are ignored in an apply of a custom resource: %j', async (time) => {
   const metadata = { managedFields: [{ time }] };
   const nameless = { ...part('v1', '', { size: 1 }), metadata };
   const name = `owned-at-${time}`;
@@ -224,7 +227,7 @@ test.each(['z', 1])('owners that cannot be read count as none in an apply of a c
   expect(await owners(name)).toContain('applier Apply v1 .,f:size');
 });
 
-test('a write that changes nothing takes no list from its owner, whatever its items leave out', async () => {
+test('a write that changes nothing takes no list from its owner, even if items lack their key', async () => {
   const account = {
     apiVersion: 'v1',
     kind: 'ServiceAccount',
@@ -242,7 +245,7 @@ test('a write that changes nothing takes no list from its owner, whatever its it
   expect(metadata.managedFields.map(({ manager }: ManagedFieldsEntry) => manager)).toEqual(['owner']);
 });
 
-test('an object that is atomic as a whole has no owners, and an apply replaces all of it, its resourceVersion too', async () => {
+test('an atomic object has no owners, and an apply replaces all of it including its resourceVersion', async () => {
   const schema = { type: 'object', 'x-kubernetes-map-type': 'atomic', properties: { size: { type: 'integer' } } };
   await defineKind('blocks', 'Block', [
     { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } },
@@ -270,7 +273,7 @@ test('an object that is atomic as a whole has no owners, and an apply replaces a
   expect(replaced.metadata).not.toHaveProperty('labels');
 });
 
-test('an object of a built-in kind with an item that lost its empty key is applied no more, and the next update leaves it without owners', async () => {
+test('a built-in object whose item lost its key cannot be applied, and an update clears its managed fields', async () => {
   const path = '/api/v1/namespaces/default/serviceaccounts/unnamed';
   const named = (more: object) => ({
     apiVersion: 'v1',
@@ -295,7 +298,7 @@ test.each([
   ['configmaps', 'v1', 'ConfigMap', '/api/v1/namespaces/default/configmaps/timed'],
   ['parts', `${group}/v1`, 'Part', `/apis/${group}/v1/parts/timed`],
 ])(
-  'who applies what is there to %s owns it since no time, unless the configuration says something to merge',
+  'an apply of unchanged values to %s is recorded without a time, unless it has anything to merge',
   async (...kind) => {
     const [, apiVersion, name, path] = kind;
     const applied = async (manager: string, metadata: object) => {

@@ -40,7 +40,7 @@ test.each<[string, string, readonly string[], object?]>([
   ['only the new', `${group}/mutatingadmissionpolicies`, [labels, labels, prefix, labels], mutations],
   ['only the new', `${group}/mutatingadmissionpolicybindings`, [labels, labels, prefix, labels], { policyName: 'a' }],
   ['only the new', `${group}/validatingadmissionpolicybindings`, [labels, labels, prefix, labels], binding],
-])('own rules that look at %s metadata: %s', async (_, at, fields, spec) => {
+])('rules of a kind validate %s metadata: %s', async (_, at, fields, spec) => {
   const created = await it.ask('POST', at, { body: { metadata: { name: 'a' }, spec } });
   expect(created.code).toBe(201);
   const { code, json } = await it.ask('PATCH', `${at}/a`, {
@@ -52,7 +52,7 @@ test.each<[string, string, readonly string[], object?]>([
   expect(causes.map(({ field }) => field).sort()).toEqual([...fields].sort());
 });
 
-test('a write to the status of a policy changes no labels, and is refused if it is for another uid', async () => {
+test('a write to the status of a policy changes no labels, and is refused for another uid', async () => {
   const at = `${policies}/status-of-a-policy`;
   await it.ask('POST', policies, { body: { metadata: { name: 'status-of-a-policy' }, spec: policy } });
   const write = (metadata: object) =>
@@ -76,7 +76,7 @@ test('a write to the status of a policy changes no labels, and is refused if it 
 test.each<[string, string, object]>([
   ['PUT', '/api/v1/namespaces/default/finalize', {}],
   ['PATCH', '/api/v1/namespaces/default/status', { 'content-type': 'application/merge-patch+json' }],
-])('what only changes a part looks at metadata only against the old: %s %s', async (method, path, headers) => {
+])('a subresource write validates metadata only against the old object: %s %s', async (method, path, headers) => {
   const body = { metadata: { name: 'default', labels: { 'a b': 'x' } } };
   const { code, json } = await it.ask(method, path, { body, headers: { ...headers } });
   expect(code).toBe(422);
@@ -85,13 +85,13 @@ test.each<[string, string, object]>([
 });
 
 test.each<[string, string, () => Promise<object>]>([
-  ['of prefixes', '/apis/resource.k8s.io/v1/deviceclasses', async () => ({ spec: {} })],
+  ['about prefixes', '/apis/resource.k8s.io/v1/deviceclasses', async () => ({ spec: {} })],
   [
-    'of names',
+    'about names',
     '/apis/certificates.k8s.io/v1/certificatesigningrequests',
     async () => ({ spec: (await testSigningRequest({ name: 'prefix' })).spec }),
   ],
-])('what no URL could name is no prefix, where the kind says nothing %s', async (_, at, rest) => {
+])('generateName must be a valid path segment where the kind has no rule %s', async (_, at, rest) => {
   const object = { metadata: { name: 'prefix' }, ...(await rest()) };
   const metadata = { name: 'prefix', generateName: 'a/%' };
   const patch = { body: { metadata }, headers: { 'content-type': 'application/merge-patch+json' } };
@@ -113,41 +113,41 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1';
 const name = 'metadata.finalizers[0]';
 test.each<[string, string, object, object, readonly string[]]>([
   [
-    'the metadata before the mark of a ConfigMap and after it',
+    'the metadata before and after the immutable field of a ConfigMap',
     '/api/v1/namespaces/default/configmaps',
     { immutable: true },
     { data: { 'a b': '' } },
     [labels, labels, labels, name, 'data', labels, name, 'data[a b]'],
   ],
   [
-    'the metadata before the type of a Secret and after it',
+    'the metadata before and after the type of a Secret',
     '/api/v1/namespaces/default/secrets',
     { type: 'a' },
     { type: 'b', data: { 'a b': '' } },
     [labels, labels, labels, name, 'type', labels, name, 'data[a b]'],
   ],
   [
-    'what changes of the metadata after the rules of a role',
+    'changes of metadata after the rules of a role',
     `${rbac}/clusterroles`,
     {},
     { rules: [{ verbs: [], nonResourceURLs: ['/a'] }] },
     [labels, labels, labels, name, 'rules[0].verbs', labels, name],
   ],
   [
-    'what changes of the metadata between the contents of a binding and its role',
+    'changes of metadata between the subjects of a binding and its role',
     `${rbac}/clusterrolebindings`,
     { roleRef: { kind: 'ClusterRole', name: 'a' } },
     { roleRef: { kind: 'ClusterRole', name: '' } },
     [labels, labels, labels, name, 'roleRef.name', labels, name, 'roleRef'],
   ],
   [
-    'the name of a namespace before what changes of its metadata',
+    'the name of a namespace before changes of its metadata',
     '/api/v1/namespaces',
     {},
     { metadata: { finalizers: ['a'], generateName: 'G_' } },
     [prefix, name, name],
   ],
-])('causes of an update name %s', async (_, at, created, change, fields) => {
+])('causes of an update list %s', async (_, at, created, change, fields) => {
   const metadata = { name: 'order-of-causes' };
   expect((await it.ask('POST', at, { body: { metadata, ...created } })).code).toBe(201);
   const { metadata: more, ...rest } = change as { readonly metadata?: object };

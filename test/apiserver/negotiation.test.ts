@@ -75,7 +75,7 @@ describe('one object', () => {
     [`${as('Table', 'v2')},application/json`, 'application/json', 'application/json'],
     ['application/json;as=Table;v=v1;g=other.io,application/json', 'application/json', 'application/json'],
     [`${as('Table', 'v1', protobuf)},application/json`, 'application/json', 'application/json'],
-  ])('Accept %s', async (accept, ofBuiltIn, ofCustom) => {
+  ])('is sent for Accept %s', async (accept, ofBuiltIn, ofCustom) => {
     for (const [origin, path] of either) {
       const answer = await get(`${path}/a`, accept);
       expect([origin, answer.code, answer.headers['content-type']]).toEqual([
@@ -104,7 +104,7 @@ describe('one object', () => {
     expect((await get(`${path}/never`)).code).toBe(404);
   });
 
-  test('a refusal comes in the form that was asked for, where that is one', async () => {
+  test('a refusal has the requested form if that form is available', async () => {
     const refused = await get(`${custom}/a`, protobuf);
     expect([refused.code, refused.headers['content-type']]).toEqual([406, protobuf]);
     for (const accept of ['*', 'application/*']) {
@@ -113,7 +113,7 @@ describe('one object', () => {
     }
   });
 
-  test.each(either)('as bare metadata: %s', async (_, path) => {
+  test.each(either)('is sent as PartialObjectMetadata: %s', async (_, path) => {
     const whole = (await get(`${path}/a`)).json();
     for (const version of ['v1', 'v1beta1']) {
       const partial = await get(`${path}/a`, as('PartialObjectMetadata', version));
@@ -143,7 +143,7 @@ describe('one object', () => {
     );
   });
 
-  test('the scale of a custom resource is no list', async () => {
+  test('the scale of a custom resource cannot be requested as a list', async () => {
     const wrong = await get(`${custom}/a/scale`, as('PartialObjectMetadataList'));
     expect([wrong.code, wrong.json().message]).toEqual([
       406,
@@ -151,7 +151,7 @@ describe('one object', () => {
     ]);
   });
 
-  test('the finalizers of a namespace are no table, and stay if one is asked for', async () => {
+  test('finalize of a namespace cannot answer with a table, and changes nothing if one is requested', async () => {
     const path = '/api/v1/namespaces/default';
     const whole = (await get(path)).json();
     const body = { ...whole, spec: { finalizers: ['kubernetes', 'example.com/f'] } };
@@ -160,7 +160,7 @@ describe('one object', () => {
     expect((await get(path)).json()).toEqual(whole);
   });
 
-  test.each(either)('as a table, whatever was done to it: %s', async (_, path) => {
+  test.each(either)('is sent as a table after any operation: %s', async (_, path) => {
     const headers = { accept: as('Table') };
     const created = await it.ask('POST', path, { headers, body: body(path, 't') });
     expect([created.code, created.json().kind, created.json().rows[0].cells[0]]).toEqual([201, 'Table', 't']);
@@ -177,7 +177,7 @@ describe('one object', () => {
   });
 });
 
-test('events of both groups are of one type within', async () => {
+test('events of both groups share one internal type', async () => {
   const answer = await get('/apis/events.k8s.io/v1/events', as('PartialObjectMetadata'));
   expect(answer.json().message).toContain('the requested object is a list (*core.EventList)');
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } };
@@ -188,7 +188,7 @@ test('events of both groups are of one type within', async () => {
 });
 
 describe('a list', () => {
-  test.each(either)('as bare metadata: %s', async (_, path) => {
+  test.each(either)('is sent as PartialObjectMetadataList: %s', async (_, path) => {
     const whole = (await get(path)).json();
     const list = await get(path, as('PartialObjectMetadataList'));
     expect(list.json()).toEqual({
@@ -227,7 +227,7 @@ describe('a list', () => {
     ['&includeObject=Metadata', ({ object }, { metadata }) => expect(object.metadata).toEqual(metadata)],
     ['&includeObject=None', ({ object }) => expect(object).toBe(null)],
     ['&includeObject=Object', ({ object }, whole) => expect(object).toMatchObject(whole)],
-  ])('as a table with includeObject %j', async (query, check) => {
+  ])('is sent as a table with includeObject %j', async (query, check) => {
     for (const [, path] of either) {
       const whole = (await get(path)).json();
       const table = (await get(`${path}?limit=500${query}`, as('Table'))).json();
@@ -238,7 +238,7 @@ describe('a list', () => {
     }
   });
 
-  test('tables page, are YAML, of the older version, and refuse what they do not know', async () => {
+  test('is sent as a table in pages, as YAML and in v1beta1; unknown includeObject values are refused', async () => {
     const page = (await get(`${builtIn}?limit=1`, as('Table'))).json();
     expect([page.rows.length, page.metadata.remainingItemCount > 0, page.metadata.continue !== undefined]).toEqual([
       1,
@@ -266,7 +266,7 @@ describe('a list', () => {
     expect((await get(`${builtIn}?includeObject=x`)).code).toBe(200);
   });
 
-  test('a wrong Accept of a collection names streams, too', async () => {
+  test('with an unacceptable Accept is refused with the media types of streams as well', async () => {
     for (const query of ['', '?watch=1']) {
       expect((await get(`${builtIn}${query}`, 'text/html')).json().message).toBe(
         `406: Not Acceptable\n\nAvailable representations: ${listed}, ${streams}`,
@@ -285,7 +285,7 @@ describe('a watch', () => {
   const watch = (path: string, accept: string, lines: number, query = ''): Promise<Answer> =>
     it.ask('GET', `${path}?watch=1&allowWatchBookmarks=true${query}`, { headers: { accept }, lines });
 
-  test.each(either)('in tables: columns once, a row each, bookmarks too: %s', async (_, path) => {
+  test.each(either)('sends tables with columns once, one row per event, and bookmarks: %s', async (_, path) => {
     const there = (await get(path)).json().items.map(({ metadata }: Tree) => metadata.name);
     const answer = await watch(path, as('Table'), there.length + 1);
     expect(answer.headers['content-type']).toBe('application/json');
@@ -308,7 +308,7 @@ describe('a watch', () => {
     ]);
   });
 
-  test('in tables: a bookmark of what says when it was created was created on the first day', async () => {
+  test('sends the bookmark of a table with a creation timestamp at the first day', async () => {
     const roles = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles';
     const [mark] = (await watch(roles, as('Table'), 1)).events();
     expect([mark.type, mark.object.rows[0].cells]).toEqual(['BOOKMARK', ['', '0001-01-01T00:00:00Z']]);
@@ -318,12 +318,12 @@ describe('a watch', () => {
     ['None', null],
     ['Object', 'Widget'],
     ['Metadata', 'PartialObjectMetadata'],
-  ])('in tables with includeObject=%s', async (included, kind) => {
+  ])('sends tables with includeObject=%s', async (included, kind) => {
     const [first] = (await watch(custom, as('Table'), 1, `&includeObject=${included}`)).events();
     expect(first.object.rows[0].object?.kind ?? null).toBe(kind);
   });
 
-  test.each(either)('of bare metadata: %s', async (_, path) => {
+  test.each(either)('sends PartialObjectMetadata: %s', async (_, path) => {
     const [first] = (await watch(path, as('PartialObjectMetadata'), 3)).events();
     expect([first.object.kind, first.object.apiVersion, first.object.spec, first.object.data]).toEqual([
       'PartialObjectMetadata',
@@ -336,17 +336,14 @@ describe('a watch', () => {
     expect(proto.bytes.includes('PartialObjectMetadata')).toBe(true);
   });
 
-  test.each(either)(
-    'of lists of metadata ends before its first event, none of which is a list: %s',
-    async (_, path) => {
-      for (const type of ['application/json', protobuf]) {
-        const { code, bytes } = await get(`${path}?watch=1`, as('PartialObjectMetadataList', 'v1', type));
-        expect([code, bytes.length]).toEqual([200, 0]);
-      }
-    },
-  );
+  test.each(either)('of PartialObjectMetadataList ends before its first event: %s', async (_, path) => {
+    for (const type of ['application/json', protobuf]) {
+      const { code, bytes } = await get(`${path}?watch=1`, as('PartialObjectMetadataList', 'v1', type));
+      expect([code, bytes.length]).toEqual([200, 0]);
+    }
+  });
 
-  test('errors are Statuses in every form', async () => {
+  test('sends errors as Status in every form', async () => {
     const forms = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'].map((kind) => as(kind));
     for (const accept of ['application/json', ...forms]) {
       const answer = await it.ask('GET', `${custom}?watch=1&resourceVersion=1`, { headers: { accept } });
@@ -371,7 +368,7 @@ describe('bodies', () => {
     ['POST', 'application/merge-patch+json', 415],
     ['PUT', 'text/plain', 415],
     ['DELETE', 'text/plain', 415],
-  ])('%s of %s: %d', async (method, type, code) => {
+  ])('%s with Content-Type %s is answered with %d', async (method, type, code) => {
     for (const [, path] of either) {
       const where = method === 'POST' ? `${path}?dryRun=All` : `${path}/a?dryRun=All`;
       const answer = await send(method, where, type, method === 'DELETE' ? {} : body(path, 'x'));
@@ -392,21 +389,24 @@ describe('bodies', () => {
     ['application/json', 415, 415],
     ['application/cbor', 415, 415],
     [undefined, 415, 415],
-  ])('PATCH of %s: %d, %d', async (type, ofBuiltIn, ofCustom) => {
-    for (const [origin, path] of either) {
-      const answer = await send('PATCH', `${path}/a`, type, { metadata: {} });
-      expect([origin, answer.code]).toEqual([origin, origin === 'custom' ? ofCustom : ofBuiltIn]);
-      if (answer.code === 415) {
-        expect(answer.json().message).toBe(
-          origin === 'built-in'
-            ? '415: Unsupported Media Type'
-            : 'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
-        );
+  ])(
+    'PATCH with Content-Type %s is answered with %d for built-in and %d for custom resources',
+    async (type, ofBuiltIn, ofCustom) => {
+      for (const [origin, path] of either) {
+        const answer = await send('PATCH', `${path}/a`, type, { metadata: {} });
+        expect([origin, answer.code]).toEqual([origin, origin === 'custom' ? ofCustom : ofBuiltIn]);
+        if (answer.code === 415) {
+          expect(answer.json().message).toBe(
+            origin === 'built-in'
+              ? '415: Unsupported Media Type'
+              : 'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+          );
+        }
       }
-    }
-  });
+    },
+  );
 
-  test('protobuf goes in and comes out, but for custom resources', async () => {
+  test('protobuf is read and written for built-in kinds, but refused for custom resources', async () => {
     const { bytes } = await get(`${builtIn}/a`, protobuf);
     expect(runSync(decodeEnvelope(configMaps.schema, bytes))).toMatchObject({
       kind: 'ConfigMap',
@@ -425,7 +425,7 @@ describe('bodies', () => {
   });
 });
 
-describe('forms of errors', () => {
+describe('the form of errors', () => {
   test.each([
     [undefined, 'application/json', false],
     ['application/yaml', 'application/yaml', false],
@@ -433,7 +433,7 @@ describe('forms of errors', () => {
     [`${as('Table')},application/json`, 'application/json', false],
     [as('Table'), 'application/json', true],
     ['text/html', 'application/json', true],
-  ])('Accept %s', async (accept, type, pretty) => {
+  ])('for Accept %s', async (accept, type, pretty) => {
     // The path is rejected before Accept is read.
     const answer = await get('/apis/nobody.example.com/v1/things', accept);
     if (answer.headers['content-type']?.startsWith('text/plain')) return;
@@ -451,15 +451,15 @@ describe('forms of errors', () => {
     ['kubectl/v1.33', '?pretty=', false],
     ['curl/8.0', '?pretty=', true],
     ['curl/8.0', '?pretty=yes', false],
-  ])('for %s %s in lines: %s', async (agent, query, pretty) => {
+  ])('pretty printing for %s with query "%s": %s', async (agent, query, pretty) => {
     const { text } = await get(`${builtIn}/a${query}`, undefined, { 'user-agent': agent });
     expect([text.startsWith('{\n  "kind"'), text.endsWith('\n')]).toEqual([pretty, !pretty]);
     expect(JSON.parse(text).metadata.name).toBe('a');
   });
 });
 
-describe('the rest of the wire', () => {
-  test('answers above 128 KiB are compressed for who accepts it, watches never', async () => {
+describe('other HTTP features', () => {
+  test('answers above 128 KiB are compressed on request, watches never', async () => {
     const large = (size: number) => ({ metadata: { name: 'large' }, data: { k: 'x'.repeat(size) } });
     const post = (size: number, encoding: string): Promise<Answer> =>
       it.ask('POST', `${builtIn}?dryRun=All`, { body: large(size), headers: { 'accept-encoding': encoding } });
@@ -479,7 +479,7 @@ describe('the rest of the wire', () => {
     await it.ask('DELETE', `${builtIn}/large`);
   });
 
-  test('the one document of all schemas is compressed, those of one group are not', async () => {
+  test('the OpenAPI v2 document is compressed, those of OpenAPI v3 are not', async () => {
     const of = (path: string): Promise<Answer> => it.ask('GET', path, { headers: { 'accept-encoding': 'gzip' } });
     const [whole, one, index] = [await of('/openapi/v2'), await of('/openapi/v3/api/v1'), await of('/openapi/v3')];
     expect([whole.headers['content-encoding'], whole.headers['vary']]).toEqual(['gzip', 'Accept-Encoding, Accept']);
@@ -488,7 +488,7 @@ describe('the rest of the wire', () => {
     expect([index.headers['content-type'], index.headers['etag']]).toEqual(['text/plain; charset=utf-8', undefined]);
   });
 
-  test('HEAD is refused for built-in kinds and is a GET without its body for custom resources', async () => {
+  test('HEAD is refused for built-in kinds, and answered like GET without a body for custom resources', async () => {
     const refused = await it.ask('HEAD', `${builtIn}/a`);
     expect([refused.code, refused.bytes.length]).toEqual([405, 0]);
     const whole = await get(`${custom}/a`);
@@ -519,7 +519,7 @@ describe('the rest of the wire', () => {
   });
 });
 
-test('an Accept header takes little time however long it is', async () => {
+test('a long Accept header is parsed quickly', async () => {
   // A different one each time, because results are cached.
   let count = 0;
   await expectShort(500, () => {

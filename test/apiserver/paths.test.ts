@@ -19,14 +19,14 @@ test.each([
   ['GET', '/default'],
   ['GET', '/kube-system/status'],
   ['DELETE', '/kube-public'],
-])('there are no namespaces in a namespace: %s …/namespaces%s', async (method, rest) => {
+])('namespaces are not served within a namespace: %s …/namespaces%s', async (method, rest) => {
   const body = method === 'POST' ? { metadata: { name: 'inner' } } : undefined;
   const { code, text } = await it.ask(method, `/api/v1/namespaces/default/namespaces${rest}`, { body });
   expect([code, JSON.parse(text).message]).toEqual([404, 'the server could not find the requested resource']);
 });
 
 test.each(['GET', 'PATCH', 'DELETE'])(
-  'nothing is below what is in all namespaces: %s /api/v1/pods//status',
+  'a subresource without a name is not served: %s /api/v1/pods//status',
   async (method) => {
     const { code, text } = await it.ask(method, '/api/v1/pods//status');
     expect([code, JSON.parse(text).message]).toEqual([404, 'the server could not find the requested resource']);
@@ -51,15 +51,18 @@ test.each([
   ['PUT', 'status', 400, 'name must be provided'],
   ['GET', 'clusterroles', 404, 'the server could not find the requested resource'],
   ['DELETE', 'namespaces', 404, 'the server could not find the requested resource'],
-])('a namespace without a name: %s /api/v1/namespaces//%s', async (method, rest, code, told) => {
-  const headers = { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' };
-  const body = method.startsWith('P') ? { metadata: { name: 'a' } } : undefined;
-  const answer = await it.ask(method, `/api/v1/namespaces//${rest}`, { headers, body });
-  const { message, kind } = answer.json();
-  expect([answer.code, message ?? kind]).toEqual([code, told]);
-});
+])(
+  'a namespace without a name is handled as by Kubernetes: %s /api/v1/namespaces//%s',
+  async (method, rest, code, told) => {
+    const headers = { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' };
+    const body = method.startsWith('P') ? { metadata: { name: 'a' } } : undefined;
+    const answer = await it.ask(method, `/api/v1/namespaces//${rest}`, { headers, body });
+    const { message, kind } = answer.json();
+    expect([answer.code, message ?? kind]).toEqual([code, told]);
+  },
+);
 
-test('who may do what in a namespace without a name is not answered', async () => {
+test('a local access review with an empty namespace is refused', async () => {
   const path = '/apis/authorization.k8s.io/v1/namespaces//localsubjectaccessreviews';
   const spec = { user: 'u', resourceAttributes: { verb: 'get', resource: 'pods' } };
   const { code, text } = await it.ask('POST', path, {
@@ -70,7 +73,7 @@ test('who may do what in a namespace without a name is not answered', async () =
 });
 
 test.each(['//api/v1/secrets', '/%2Fapi/v1/namespaces/default/secrets', '/apis//v1/secrets', '/apis//v1', '/apis//'])(
-  'no page is at %s',
+  '%s is answered with 404 page not found',
   async (path) => {
     const { code, text } = await it.ask('GET', path);
     expect([code, text]).toEqual([404, '404 page not found\n']);
@@ -78,7 +81,7 @@ test.each(['//api/v1/secrets', '/%2Fapi/v1/namespaces/default/secrets', '/apis//
 );
 
 test.each(['/version/x', '/version/api/v1', '/openid/v1/jwks/x', '/.well-known/openid-configuration/x/y'])(
-  'nothing is below a document: %s',
+  'paths below a document are not served: %s',
   async (path) => {
     const { code, text } = await it.ask('POST', path);
     expect([code, JSON.parse(text).reason]).toEqual([404, 'NotFound']);
@@ -114,7 +117,7 @@ test.each([
   ['PATCH', '%2e%2e/secrets/a', 'invalid key: "/secrets/../a"'],
   ['POST', '%2e%2e/secrets', `Internal error occurred: invalid resource name "..": [may not be '..']`],
   ['POST', 'a%25b/secrets', `Internal error occurred: invalid resource name "a%b": [may not contain '%']`],
-])('a namespace that would lead elsewhere: %s %s', async (method, rest, message) => {
+])('a namespace that would lead to another path is refused: %s %s', async (method, rest, message) => {
   const body = method === 'POST' ? { metadata: { name: 'a' } } : {};
   const headers = { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' };
   const path = `/api/v1/namespaces/${rest}`;
@@ -122,7 +125,7 @@ test.each([
   expect([code, JSON.parse(text).message]).toEqual([500, message]);
 });
 
-test('a document of OpenAPI that there is not has nothing to say', async () => {
+test('an unknown OpenAPI document is answered with an empty 404', async () => {
   for (const path of ['/openapi/v3/nope', '/openapi/v3/', '/openapi/v3/api/v1/']) {
     const { code, text, headers } = await it.ask('GET', path);
     expect([code, text, headers['content-type']]).toEqual([404, '', undefined]);
@@ -133,7 +136,7 @@ test('a document of OpenAPI that there is not has nothing to say', async () => {
 });
 
 test.each(['', '/a', '/a/status', '/a/status/more', '/a/nope', '/a/nope/more'])(
-  'custom resources are reached through no proxy: %s',
+  'custom resources are not served through the proxy path: %s',
   async (rest) => {
     const { code, text } = await it.ask('GET', `/apis/example.com/v1/proxy/widgets${rest}`);
     const message = 'proxy is not supported on resources of kind "widgets.example.com"';

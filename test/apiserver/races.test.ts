@@ -65,7 +65,7 @@ const patches: Readonly<Record<string, (at: number) => Patch>> = {
 };
 
 test.each(Object.entries(patches))(
-  'patches that name no version all hold, at once or not: %s',
+  'concurrent patches without a resourceVersion all take effect: %s',
   async (type, patchOf) => {
     const created = await create();
     await configMaps.patch(keyOf(created), { type: 'merge', body: { metadata: { labels: { first: 'x' } } } });
@@ -82,7 +82,7 @@ test.each(Object.entries(patches))(
   },
 );
 
-test.each(Object.entries(patches))('a patch that another write overtakes begins again: %s', async (type, patchOf) => {
+test.each(Object.entries(patches))('a patch is computed again after a concurrent write: %s', async (type, patchOf) => {
   const created = await create();
   await configMaps.patch(keyOf(created), { type: 'merge', body: { metadata: { labels: { first: 'x' } } } });
   const { tooLate } = store;
@@ -93,7 +93,7 @@ test.each(Object.entries(patches))('a patch that another write overtakes begins 
   expect(type === 'json' ? found?.metadata.labels?.['l1'] : found?.data?.['k1']).toBe('x');
 });
 
-test('of those who apply what is not there yet one creates it, and what all of them applied holds', async () => {
+test('of concurrent applies to a missing object one creates it, and the fields of all are merged', async () => {
   const everyone = Array.from({ length: 8 }, (_, at) => at);
   const key = { namespace: 'default', name: 'applied' };
   const apply = (at: number) => {
@@ -116,7 +116,7 @@ test.each([
       });
     },
   ],
-])('of %s that name the version they saw, one wins and the others conflict', async (_, write) => {
+])('of concurrent %s with the same resourceVersion one succeeds and the others conflict', async (_, write) => {
   const created = await create();
   const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, at) => write(created, at)));
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);

@@ -5,7 +5,7 @@ const keys = Array.from({ length: 10 }, (_, at) => ({ at }));
 const known = (recent: RecentCache<object, string>): readonly number[] =>
   keys.filter((key) => recent.get(key) !== undefined).map(({ at }) => at);
 
-test('the last bytes are remembered, what is older is forgotten some time', () => {
+test('recent entries are kept up to the size limit, older ones are evicted later', () => {
   const recent = new RecentCache<object, string>(30);
   for (const key of keys.slice(0, 3)) recent.set(key, 'v', 10);
   expect(known(recent)).toEqual([0, 1, 2]);
@@ -15,7 +15,7 @@ test('the last bytes are remembered, what is older is forgotten some time', () =
   expect(known(recent)).toEqual([3, 4, 5, 6]);
 });
 
-test('what is larger than all that is remembered until the next comes', () => {
+test('an entry larger than the limit is kept until the next one is added', () => {
   const recent = new RecentCache<object, string>(30);
   for (const key of keys.slice(0, 4)) recent.set(key, 'v', 100);
   expect(known(recent)).toEqual([2, 3]);

@@ -26,13 +26,13 @@ const entryOf = (members: number): StoredEntry => {
 const encoder = (form: Representation) => eventEncoder(definition, form, () => 0);
 
 describe.each<[string, Representation]>([
-  ['plain JSON', json],
-  ['bare metadata', { ...json, as: partial }],
-  ['protobuf', protobuf],
-  ['bare metadata as protobuf', { ...protobuf, as: partial }],
-  ['a table', { ...json, as: table }],
+  ['an event as plain JSON', json],
+  ['an event as PartialObjectMetadata', { ...json, as: partial }],
+  ['an event as protobuf', protobuf],
+  ['an event as PartialObjectMetadata in protobuf', { ...protobuf, as: partial }],
+  ['an event as a table', { ...json, as: table }],
 ])('%s', (_, form) => {
-  test.each([2, 20_000])('of %d members is made once for all who watch', async (members) => {
+  test.each([2, 20_000])('with %d members is encoded once for all watches', async (members) => {
     const entry = entryOf(members);
     const [one, other] = [await encoder(form), await encoder(form)];
     const bytes = await one({ type: 'ADDED', entry });
@@ -41,7 +41,7 @@ describe.each<[string, Representation]>([
   });
 });
 
-test('a table is made anew for another second, for other columns and with other objects', async () => {
+test('a table is encoded again for another second, other columns and included objects', async () => {
   const entry = entryOf(2);
   let now = 0;
   const made = async (form: Representation = { ...json, as: table }) => eventEncoder(definition, form, () => now);
@@ -56,7 +56,7 @@ test('a table is made anew for another second, for other columns and with other 
   expect(new Set([withColumns, rows, await tell(one)]).size).toBe(3);
 });
 
-test('a form is not taken for another', async () => {
+test('encodings of different forms are not mixed up', async () => {
   const entry = entryOf(2);
   const forms = [json, protobuf].flatMap((form) => [
     form,
@@ -69,7 +69,7 @@ test('a form is not taken for another', async () => {
   expect(new Set(lines).size).toBe(forms.length);
 });
 
-test('large objects are told like small ones', async () => {
+test('large objects are encoded like small ones', async () => {
   const entry = entryOf(20_000);
   const object = entry.value as JsonObject;
   const asJson = await (await encoder(json))({ type: 'ADDED', entry });

@@ -22,7 +22,7 @@ afterAll(() => it.stop());
 test.each<[Readonly<Record<string, string>>, number]>([
   [{ 'impersonate-uid': '1' }, 400],
   [{ 'impersonate-user': 'system:anonymous', 'impersonate-group': 'system:unauthenticated' }, 403],
-])('the type of the answer to %j is not to be guessed', async (headers, code) => {
+])('the answer to %j has a header against content sniffing', async (headers, code) => {
   const answer = await it.ask('GET', configMaps, { headers });
   expect([answer.code, answer.headers['x-content-type-options']]).toEqual([code, 'nosniff']);
 });
@@ -495,7 +495,7 @@ test.each<[string, string, AskOptions, number, string]>([
   expect([answer.code, answer.json().message ?? '']).toEqual([code, expect.stringContaining(message)]);
 });
 
-test('updates tell of a wrong finalizer twice, as the rules of the kind look once more', async () => {
+test('an update reports a wrong finalizer twice, as rules of the kind check it again', async () => {
   const body = { metadata: { finalizers: ['unqualified'] } };
   const { causes } = (await it.ask('PATCH', `${configMaps}/a`, { headers: merge, body })).json().details;
   expect(causes.map(({ field }: { readonly field: string }) => field)).toEqual([
@@ -504,7 +504,7 @@ test('updates tell of a wrong finalizer twice, as the rules of the kind look onc
   ]);
 });
 
-test('metadata of events is looked at once the rest is right, and names may be any', async () => {
+test('metadata of events is validated after the rest, and their names are not restricted', async () => {
   const events = '/api/v1/namespaces/default/events';
   const event = (metadata: object, namespace: string) => ({ metadata, involvedObject: { kind: 'Pod', namespace } });
   const wrong = (await it.ask('POST', events, { body: event({ name: 'a', labels: { 'a b': '' } }, 'other') })).json();
@@ -516,7 +516,7 @@ test('metadata of events is looked at once the rest is right, and names may be a
   expect((await it.ask('POST', events, { body: event({ name: 'Any_Name' }, 'default') })).code).toBe(201);
 });
 
-test('no finalizer of the garbage collector holds an event, for which it does not come', async () => {
+test('finalizers of the garbage collector do not hold an event', async () => {
   const events = '/api/v1/namespaces/default/events';
   const event = (name: string, finalizers: readonly string[]) => ({
     metadata: { name, finalizers },
@@ -530,13 +530,13 @@ test('no finalizer of the garbage collector holds an event, for which it does no
   expect((await it.ask('GET', `${events}/free`)).code).toBe(404);
 });
 
-test('deleting a namespace without orphans waits for what it owns', async () => {
+test('deleting a namespace with orphanDependents=false waits for its dependents', async () => {
   await it.ask('POST', '/api/v1/namespaces', { body: { metadata: { name: 'n' } } });
   const answer = await it.ask('DELETE', '/api/v1/namespaces/n?orphanDependents=false');
   expect([answer.code, answer.json().metadata.finalizers]).toEqual([202, ['foregroundDeletion']]);
 });
 
-test('what becomes of what a namespace owns is not asked again while it is being emptied', async () => {
+test('a propagation policy has no effect on a namespace that is already terminating', async () => {
   const body = { metadata: { name: 'emptied' }, spec: { finalizers: ['kubernetes', 'a.b/c'] } };
   await it.ask('POST', '/api/v1/namespaces', { body });
   await it.ask('DELETE', '/api/v1/namespaces/emptied');
@@ -548,7 +548,7 @@ test('what becomes of what a namespace owns is not asked again while it is being
   ]);
 });
 
-test('an empty list of managedFields has the server forget all managers, and note none until something is applied', async () => {
+test('an empty managedFields list removes all managers, and updates record none until the next apply', async () => {
   const created = await it.ask('POST', `${configMaps}?fieldManager=m`, {
     body: { metadata: { name: 'f' }, data: { k: '1' } },
   });
@@ -562,12 +562,12 @@ test.each([
   [{ kind: 'Pod' }, 'converting (v1.Pod) to (core.ConfigMap): unknown conversion'],
   [{ kind: 'Secret', data: { k: '*' } }, 'illegal base64 data at input byte 0'],
   [{ apiVersion: 'v2' }, 'no kind "ConfigMap" is registered for version "v2" in scheme "pkg/runtime/scheme.go:111"'],
-])('a merge patch that makes another kind of it: %j', async (body, why) => {
+])('a merge patch that changes the kind is refused: %j', async (body, why) => {
   const answer = await it.ask('PATCH', `${configMaps}/a`, { headers: merge, body });
   expect([answer.code, answer.json().message]).toEqual([422, expect.stringContaining(why)]);
 });
 
-test('what a caller says that only the server sets is wiped from what is posted, and not from what is put or applied', async () => {
+test('fields set by the server are cleared from a POST, but not from a PUT or an apply', async () => {
   const said = { selfLink: '/x', deletionTimestamp: '2020-01-01T00:00:00Z' };
   const lease = (name: string) => ({ metadata: { name, ...said }, spec: {} });
   const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
@@ -583,7 +583,7 @@ test('what a caller says that only the server sets is wiped from what is posted,
   expect([applied.code, applied.json().metadata]).toEqual([201, expect.objectContaining(said)]);
 });
 
-test('a patch may make an event one of the other group, which has other names', async () => {
+test('a patch may change an event to the other group, which names its fields differently', async () => {
   const [core, newer] = ['v1', 'events.k8s.io/v1'];
   const at = (version: string) => `/${version === core ? 'api' : 'apis'}/${version}/namespaces/default/events`;
   const involved = { kind: 'ConfigMap', namespace: 'default' };
@@ -607,7 +607,7 @@ test('a patch may make an event one of the other group, which has other names', 
   ]);
 });
 
-test('events are read without a cache: pages of any age, and no waiting for a version to come', async () => {
+test('events are read without a cache: any resourceVersion has pages, and a future one is not waited for', async () => {
   const events = '/api/v1/namespaces/default/events';
   for (const name of ['read-1', 'read-2']) {
     await it.ask('POST', events, { body: { metadata: { name }, involvedObject: { namespace: 'default' } } });
@@ -631,13 +631,13 @@ test('events are read without a cache: pages of any age, and no waiting for a ve
   }
 });
 
-test('headers that say who somebody is are UTF-8', async () => {
+test('impersonation headers are decoded as UTF-8', async () => {
   const headers = { 'impersonate-user': Buffer.from('Zoë').toString('latin1') };
   const answer = await it.ask('GET', configMaps, { headers });
   expect(answer.json().message).toContain('User "Zoë" cannot list resource');
 });
 
-test('a status that is applied as null is none where there is none, and empty where there was one', async () => {
+test('a status applied as null is absent if there was none, and empty if there was one', async () => {
   const crd = widgets({}, { subresources: { status: {} } });
   const { spec } = crd;
   const schema = { type: 'object', properties: { status: { type: 'object', properties: { n: { type: 'integer' } } } } };
@@ -674,12 +674,12 @@ test.each([
   ['resourceVersion=x', 500],
   ['resourceVersionMatch=Exact', 422],
   ['timeoutSeconds=1', 406],
-])('a watch with %s in a form that no watch has: %i', async (query, code) => {
+])('a watch with %s in a form that watches do not have is answered with %i', async (query, code) => {
   const answer = await it.ask('GET', `${configMaps}?watch=true&${query}`, { headers: { accept: 'application/yaml' } });
   expect(answer.code).toBe(code);
 });
 
-test('a collection is deleted as it was at a version', async () => {
+test('a collection is deleted as of a resourceVersion', async () => {
   const at = '/api/v1/namespaces/kube-public/configmaps';
   const post = async (name: string): Promise<string> =>
     (await it.ask('POST', at, { body: { metadata: { name, labels: { of: 'versions' } } } })).json().metadata
@@ -698,7 +698,7 @@ test('a collection is deleted as it was at a version', async () => {
   expect(await names()).toEqual([]);
 });
 
-test('bodies of custom resources spell kind and apiVersion in one way', async () => {
+test('kind and apiVersion of a custom resource body are case-sensitive', async () => {
   const gadgets = '/apis/example.com/v1/widgets';
   await define(
     it,
@@ -723,7 +723,7 @@ test('bodies of custom resources spell kind and apiVersion in one way', async ()
   expect(await refusal('{"kind":"Widget","spec":1e400}'), 'a number is read before that').toContain(said('v1'));
 });
 
-test('what is wrong with the form of a body is told first', async () => {
+test('an unsupported media type of the body is reported before other errors', async () => {
   const gadgets = '/apis/example.com/v1/widgets';
   const nothingKnown = { accept: 'image/png', 'content-type': 'text/plain' };
   const codes = async (method: string, path: string, headers: Record<string, string>) =>
@@ -748,7 +748,7 @@ test('what is wrong with the form of a body is told first', async () => {
   }
 });
 
-test('that a patch took the version of a custom resource away is missed later than its name and resourceVersion', async () => {
+test('removing the apiVersion of a custom resource is reported after its name and resourceVersion', async () => {
   const path = '/apis/example.com/v1/widgets/unversioned';
   await it.ask('PATCH', `${path}?fieldManager=m`, {
     headers: apply,
@@ -778,13 +778,13 @@ test.each([
   ['apps/v1', 'WatchEvent', 'converting (v1.WatchEvent) to'],
   ['apps/v1', 'ListOptions', 'no kind "ListOptions" is registered for version "apps/v1"'],
   ['v1', 'ConfigMap', 'no kind "ConfigMap" is registered for version "v1"'],
-])('%s %s is no definition', async (apiVersion, kind, why) => {
+])('%s %s is not a CustomResourceDefinition', async (apiVersion, kind, why) => {
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const { code, json } = await it.ask('POST', path, { body: { apiVersion, kind } });
   expect([code, json().message]).toEqual([400, expect.stringContaining(why)]);
 });
 
-test('a review names every owner once, as all that is created', async () => {
+test('a review with repeated owners is answered with a warning, as any created object', async () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' };
   const { headers } = await it.ask('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
     body: { metadata: { ownerReferences: [owner, owner] }, spec: {} },
@@ -792,7 +792,7 @@ test('a review names every owner once, as all that is created', async () => {
   expect(headers['warning']).toContain('.metadata.ownerReferences contains duplicate entries;');
 });
 
-test('the body of a custom resource is read as what it says it is before its version is refused', async () => {
+test('the body of a custom resource is decoded by its own kind before its version is refused', async () => {
   const ask = async (apiVersion: string, kind: string, query = '') => {
     const body = `{"apiVersion":"${apiVersion}","kind":"${kind}","metadata":{"name":"a","name":"a"},"nope":1}`;
     const { code, headers, json } = await it.ask('POST', `/apis/example.com/v1/widgets?dryRun=All${query}`, { body });
@@ -817,7 +817,7 @@ test('the body of a custom resource is read as what it says it is before its ver
   );
 });
 
-test('a custom resource without a kind, or with a version that is null, is told as who asks for strictness sees it', async () => {
+test('the error for a missing kind or null apiVersion of a custom resource depends on fieldValidation', async () => {
   const path = '/apis/example.com/v1/widgets';
   const says = async (body: object, query = ''): Promise<string> =>
     (await it.ask('POST', `${path}?dryRun=All${query}`, { body })).json().message;
@@ -834,7 +834,7 @@ test('a custom resource without a kind, or with a version that is null, is told 
   );
 });
 
-test('a patch that makes the version of a custom resource null is refused as unreadable', async () => {
+test('a patch that makes the apiVersion of a custom resource null is refused as unreadable', async () => {
   const path = '/apis/example.com/v1/widgets';
   await it.ask('POST', path, {
     body: { kind: 'Widget', apiVersion: 'example.com/v1', metadata: { name: 'versionless' } },
@@ -848,7 +848,7 @@ test('a patch that makes the version of a custom resource null is refused as unr
   ]);
 });
 
-test('a number of replicas beyond all bounds is told to its last digit', async () => {
+test('a number of replicas beyond the maximum is reported with all its digits', async () => {
   const body =
     '{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"m"},"spec":{"replicas":1000000000000000000}}';
   const answer = await it.ask('POST', '/apis/example.com/v1/widgets', { body });
@@ -858,7 +858,7 @@ test('a number of replicas beyond all bounds is told to its last digit', async (
   ]);
 });
 
-test('a null that is posted means nothing, and one that is applied is a value', async () => {
+test('a null in a POST is dropped, and in an apply it is a value', async () => {
   const body = { kind: 'Widget', apiVersion: 'example.com/v1', metadata: { name: 'nulls' }, spec: { replicas: null } };
   const at = '/apis/example.com/v1/widgets';
   const posted = await it.ask('POST', `${at}?dryRun=All`, { body });
@@ -867,7 +867,7 @@ test('a null that is posted means nothing, and one that is applied is a value', 
   expect([applied.code, applied.json().details.causes[0].field]).toEqual([422, 'spec.replicas']);
 });
 
-test('what is applied below an object of no fields counts, and is not stored', async () => {
+test('values applied below an object without fields are validated, but not stored', async () => {
   const crd = definitionOf({ group: 'bare.example.com', plural: 'bares', kind: 'Bare' }, [
     versionOf('v1', {
       spec: { type: 'object' },
@@ -895,7 +895,7 @@ test('what is applied below an object of no fields counts, and is not stored', a
   expect(message).toContain('inner.metadata in body must be of type object: "null"');
 });
 
-test('lists and maps sent empty make a new generation of webhooks, in whatever way, and are not kept', async () => {
+test('empty lists and maps sent in any write bump the generation of a webhook, and are not stored', async () => {
   const at = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
   const name = 'a.b.example.com';
   const hook = { name, clientConfig: { url: 'https://a' }, sideEffects: 'None', admissionReviewVersions: ['v1'] };
@@ -939,7 +939,7 @@ test.each([
   ['/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/told', 3],
   ['/api/v1/nodes/told', 4],
   ['/api/v1/nodes/told/status', 3],
-])('an update of %s tells a wrong label %i times, as Kubernetes does', async (at, times) => {
+])('an update of %s reports a wrong label %i times, as Kubernetes does', async (at, times) => {
   await it.ask('POST', at.replace(/.told.*/, ''), { body: { metadata: { name: 'told' } } });
   const headers = { 'content-type': 'application/merge-patch+json' };
   const { code, json } = await it.ask('PATCH', at, { headers, body: { metadata: { labels: { 'a b': '' } } } });
@@ -951,21 +951,24 @@ test.each([
   ['5', 6],
   // Too large for a number.
   ['9007199254740993', '9007199254740993'],
-])('a deletion that waits is another generation, of %s too, and its name stays taken', async (generation, after) => {
-  const name = `held-${generation}`;
-  const metadata = `{"name":"${name}","generation":${generation},"finalizers":["a/b"]}`;
-  expect((await it.ask('POST', configMaps, { body: `{"metadata":${metadata}}` })).code).toBe(201);
-  const { code, text } = await it.ask('DELETE', `${configMaps}/${name}`);
-  expect(code).toBe(200);
-  expect(text).toContain(`"generation":${after},`);
-  const taken = await it.ask('POST', configMaps, { body: { metadata: { name, generateName: 'x-' } } });
-  expect(taken.json().message).toBe(
-    `object is being deleted: configmaps "${name}" already exists, the server was not able to generate a unique name for the object`,
-  );
-  await it.ask('PATCH', `${configMaps}/${name}`, { headers: merge, body: { metadata: { finalizers: null } } });
-});
+])(
+  'a deletion held by finalizers bumps the generation, also from %s, and the name stays taken',
+  async (generation, after) => {
+    const name = `held-${generation}`;
+    const metadata = `{"name":"${name}","generation":${generation},"finalizers":["a/b"]}`;
+    expect((await it.ask('POST', configMaps, { body: `{"metadata":${metadata}}` })).code).toBe(201);
+    const { code, text } = await it.ask('DELETE', `${configMaps}/${name}`);
+    expect(code).toBe(200);
+    expect(text).toContain(`"generation":${after},`);
+    const taken = await it.ask('POST', configMaps, { body: { metadata: { name, generateName: 'x-' } } });
+    expect(taken.json().message).toBe(
+      `object is being deleted: configmaps "${name}" already exists, the server was not able to generate a unique name for the object`,
+    );
+    await it.ask('PATCH', `${configMaps}/${name}`, { headers: merge, body: { metadata: { finalizers: null } } });
+  },
+);
 
-test('a deletion that means another object names the one that is there as Go quotes it', async () => {
+test('a deletion with a wrong uid reports the name as Go quotes it', async () => {
   const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
   const name = 'a\u00a0"b';
   expect((await it.ask('POST', roles, { body: { metadata: { name } } })).code).toBe(201);
@@ -976,14 +979,14 @@ test('a deletion that means another object names the one that is there as Go quo
   expect(details).toEqual({ name, group: 'rbac.authorization.k8s.io', kind: 'ClusterRole' });
 });
 
-test('a link that is sent comes back from a dry run, and is not stored', async () => {
+test('a selfLink that is sent is returned by a dry run, but not stored', async () => {
   const body = { metadata: { selfLink: '/a', annotations: { link: 'sent' } } };
   const linked = async (query: string) =>
     (await it.ask('PATCH', `${configMaps}/a${query}`, { headers: merge, body })).json().metadata.selfLink;
   expect([await linked('?dryRun=All'), await linked('')]).toEqual(['/a', undefined]);
 });
 
-test('what cannot be converted is not watched', async () => {
+test('watches and lists fail while objects cannot be converted', async () => {
   const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const names = { group: 'stuck.example.com', plural: 'stucks', kind: 'Stuck' };
   const crd = definitionOf(names, [versionOf('v1'), versionOf('v2')], {
@@ -1008,7 +1011,7 @@ test('what cannot be converted is not watched', async () => {
   }
 });
 
-test('subresources of custom resources', async () => {
+test('subresources of custom resources can be read, written and patched', async () => {
   const widget = { kind: 'Widget', apiVersion: 'example.com/v1', metadata: { name: 'w' }, spec: { replicas: 1 } };
   const at = '/apis/example.com/v1/widgets';
   expect((await it.ask('POST', at, { body: widget })).code).toBe(201);
@@ -1051,7 +1054,7 @@ test('subresources of custom resources', async () => {
   }
 });
 
-test('the answer to a scale that is written is what was kept of it', async () => {
+test('the answer to a written scale shows what was stored', async () => {
   const integer = { type: 'integer' };
   const inner = { type: 'object', nullable: true, properties: { wanted: integer } };
   const scaled = (path: string) => ({ subresources: { scale: { ...scale, specReplicasPath: path } } });
@@ -1071,7 +1074,7 @@ test('the answer to a scale that is written is what was kept of it', async () =>
   expect((await ask('v1')).message).toBe('value cannot be set because .spec.inner is not a map[string]interface{}');
 });
 
-test('groups and versions of custom resources are told whatever the method, other documents are got', async () => {
+test('discovery of custom resources answers any method, other documents only GET', async () => {
   for (const path of [
     '/',
     '/index.html',
@@ -1100,11 +1103,11 @@ test.each([
   ['/apis', 'application/*', 200],
   ['/api', 'application/*', 406],
   ['/openapi/v3/api/v1', 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf', 406],
-])('a document at %s, wanted as %s: %i', async (path, accept, code) => {
+])('the document %s with Accept %s is answered with %i', async (path, accept, code) => {
   expect((await it.ask('GET', path, { headers: { accept } })).code).toBe(code);
 });
 
-test('a watch of one object by its path shows no other, and its parameters are those of a list', async () => {
+test('a watch of one object by its path sends no other, and takes the parameters of a list', async () => {
   const path = '/api/v1/watch/namespaces/default/configmaps/b';
   const [first] = (await it.ask('GET', `${path}?continue=x`, { lines: 1 })).events();
   expect(first.object.metadata.name).toBe('b');
@@ -1118,7 +1121,7 @@ test('a watch of one object by its path shows no other, and its parameters are t
   }
 });
 
-test('deleting a definition leaves the finalizers of the garbage collector alone', async () => {
+test('a propagation policy adds no garbage collector finalizer to a CustomResourceDefinition', async () => {
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com';
   const answer = await it.ask('DELETE', `${path}?propagationPolicy=Orphan&dryRun=All`);
   expect(answer.json().metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
@@ -1128,7 +1131,7 @@ test.each([
   [configMaps, 'a', '?dryRun=All', '/configmaps/default/a'],
   [configMaps, 'a', '', '/registry/configmaps/default/a'],
   ['/apis/apiextensions.k8s.io/v1/customresourcedefinitions', 'widgets.example.com', '', '/registry/apiextensions.k8s'],
-])('an update of another object names the place of the one there is: %s/%s%s', async (path, name, query, key) => {
+])('an update with a wrong uid reports the storage key of the object: %s/%s%s', async (path, name, query, key) => {
   const object = (await it.ask('GET', `${path}/${name}`)).json();
   const body = { ...object, metadata: { ...object.metadata, uid: 'x' } };
   const answer = await it.ask('PUT', `${path}/${name}${query}`, { body });
@@ -1145,7 +1148,7 @@ test.each([
   ['resource.k8s.io/v1/deviceclasses', { name: 'a'.repeat(254) }, 422, ': must be no more than 253 bytes'],
   ['resource.k8s.io/v1/deviceclasses', { generateName: 'a'.repeat(254) }, 201, ''],
   ['certificates.k8s.io/v1/certificatesigningrequests', { name: 'a/b' }, 422, '"a/b" is invalid: [spec.request'],
-])('names as %s have them: %j', async (path, metadata, code, why) => {
+])('%s validates names by its own rules: %j', async (path, metadata, code, why) => {
   const answer = await it.ask('POST', `/apis/${path}?dryRun=All`, { body: { metadata, spec: {} } });
   expect([answer.code, answer.json().message ?? '']).toEqual([code, expect.stringContaining(why)]);
 });
@@ -1171,7 +1174,7 @@ test.each<[object, string]>([
     { apiVersion: 'apiextensions.k8s.io/__internal', kind: 'ConversionReview' },
     'no kind "ConversionReview" is registered for the internal version of group "apiextensions.k8s.io"',
   ],
-])('the group of definitions knows only its own kinds: %j', async (body, why) => {
+])('the apiextensions group decodes only its own kinds: %j', async (body, why) => {
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const answer = await it.ask('POST', path, { body });
   expect([answer.code, answer.json().message]).toEqual([400, expect.stringContaining(why)]);
@@ -1179,7 +1182,7 @@ test.each<[object, string]>([
   expect([patched.code, patched.json().message]).toEqual([422, expect.stringContaining(why)]);
 });
 
-test('an object of another version of its kind is read before it is refused', async () => {
+test('an object of another version of its kind is decoded before it is refused', async () => {
   const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
   const body = { apiVersion: 'rbac.authorization.k8s.io/v1beta1', kind: 'ClusterRole', metadata: { name: 'a' }, x: 1 };
   for (const [fieldValidation, why] of [
@@ -1197,7 +1200,7 @@ test('an object of another version of its kind is read before it is refused', as
 test.each([
   ['json-patch+json', [{ op: 'replace', path: '/metadata/resourceVersion', value: '' }]],
   ['merge-patch+json', { metadata: { resourceVersion: null } }],
-])('a patch takes the version away only where updates need none: %s', async (type, body) => {
+])('a patch may remove the resourceVersion only where updates do not need one: %s', async (type, body) => {
   const headers = { 'content-type': `application/${type}` };
   const lease = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
   await it.ask('POST', lease, { body: { metadata: { name: 'a' } } });
@@ -1209,7 +1212,7 @@ test.each([
   ]);
 });
 
-test('who may not create is told so of what could be created only', async () => {
+test('an apply without the right to create is answered with forbidden only if the object is valid', async () => {
   const headers = { 'impersonate-user': 'updater', 'content-type': 'application/apply-patch+yaml' };
   const roles = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
   const body = {
@@ -1229,7 +1232,7 @@ test('who may not create is told so of what could be created only', async () => 
   }
 });
 
-test('what is seen or applied is placed by the URL before its name and its uid are looked at', async () => {
+test('a scale and a patch are checked for their namespace before name and uid, an apply for its uid', async () => {
   const { metadata, spec, ...rest } = widgets(
     { properties: { replicas: { type: 'integer' } } },
     { subresources: { scale } },
@@ -1255,7 +1258,7 @@ test('what is seen or applied is placed by the URL before its name and its uid a
   }
 });
 
-test('owners that a patch repeats are told, also where its version is refused', async () => {
+test('repeated owners in a patch cause a warning, even if its resourceVersion conflicts', async () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' };
   const body = { metadata: { resourceVersion: '1', ownerReferences: [owner, owner] } };
   const { code, headers } = await it.ask('PATCH', `${configMaps}/a`, { headers: merge, body });
@@ -1265,7 +1268,7 @@ test('owners that a patch repeats are told, also where its version is refused', 
 test.each([
   ['/apis/rbac.authorization.k8s.io/v1/clusterroles', { rules: [] }, { rules: null }],
   ['/api/v1/nodes', { status: { images: [{ names: [] }] } }, { status: { images: [{ names: null }] } }],
-])('of an object of %s a list of nothing that is always told is null, as in a dry run', async (at, sent, expected) => {
+])('an empty list that is always present is returned as null for %s, as in a dry run', async (at, sent, expected) => {
   const body = { metadata: { name: 'of-nothing' }, ...sent };
   for (const query of ['?dryRun=All', '']) {
     expect((await it.ask('POST', `${at}${query}`, { body })).json()).toMatchObject(expected);
@@ -1274,7 +1277,7 @@ test.each([
   await it.ask('DELETE', `${at}/of-nothing`);
 });
 
-test('who tells of a node that nothing of it can be had has not told what can', async () => {
+test('an empty allocatable of a node is filled in from its capacity, and not owned by its writer', async () => {
   const at = '/api/v1/nodes';
   const capacity = { cpu: '1' };
   await it.ask('POST', at, { body: { metadata: { name: 'm', labels: { a: 'b' } } } });
@@ -1291,12 +1294,12 @@ test('who tells of a node that nothing of it can be had has not told what can', 
   }
 });
 
-test('nodes leave a Status behind', async () => {
+test('deleting a node answers with a Status', async () => {
   await it.ask('POST', '/api/v1/nodes', { body: { metadata: { name: 'n' } } });
   expect((await it.ask('DELETE', '/api/v1/nodes/n')).json()).toMatchObject({ kind: 'Status', status: 'Success' });
 });
 
-test('a PUT is looked at before it is known whether the object is there', async () => {
+test('a PUT is validated before it is known whether the object exists', async () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: 'u' };
   const body = { metadata: { name: 'absent', ownerReferences: [owner, owner, owner] } };
   const repeated = await it.ask('PUT', `${configMaps}/absent`, { body });
@@ -1314,7 +1317,7 @@ test('a PUT is looked at before it is known whether the object is there', async 
   expect([other.code, other.json().message]).toEqual([409, expect.stringContaining('UID in precondition: u,')]);
 });
 
-test('the list of paths is for people, and a path that cannot be routed is told with its query', async () => {
+test('the list of paths is indented, and a path that cannot be routed is reported with its query', async () => {
   expect((await it.ask('GET', '/')).text).toMatch(/^\{\n {2}"paths": \[\n/);
   expect((await it.ask('GET', '/api/v1/watch?a=b')).text).toContain('namespace from url, /api/v1/watch?a=b\n');
   expect((await it.ask('GET', '/api/v1/watch?a&b=<>')).text).toBe(
@@ -1324,14 +1327,14 @@ test('the list of paths is for people, and a path that cannot be routed is told 
   expect([unreadable.code, unreadable.text]).toEqual([400, '400 Bad Request']);
 });
 
-test('a list that can only have one name is a list all the same', async () => {
+test('a list limited to one name by a field selector is negotiated as a list', async () => {
   const answer = await it.ask('GET', `${configMaps}?fieldSelector=metadata.name%3Da`, {
     headers: { accept: 'text/plain' },
   });
   expect(answer.json().message).toContain('application/json;stream=watch');
 });
 
-test('a warning that no header can carry is left out, and the answer is not lost with it', async () => {
+test('a warning that does not fit into a header is dropped, and the answer is still sent', async () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'a\u0007' };
   const metadata = { name: 'twice-owned', ownerReferences: [owner, owner] };
   const { code, headers } = await it.ask('POST', configMaps, { body: { metadata } });
@@ -1352,7 +1355,7 @@ test.each<[string, object, string, object, string]>([
   ['configmaps', {}, 'PATCH', { data: { a: null } }, ''],
   ['configmaps', {}, 'PATCH', { data: {}, binaryData: {} }, 'binaryData'],
 ])(
-  'what is empty is not what is absent in immutable %s: %j, then %s %j',
+  'an empty field differs from an absent one in immutable %s: %j, then %s %j',
   async (plural, first, method, next, broken) => {
     const path = `/api/v1/namespaces/default/${plural}`;
     const named = { metadata: { name: 'fixed' }, immutable: true };

@@ -37,12 +37,12 @@ test.each([
   [{ fieldSelector: 'metadata.name!=a' }, ['b-a', 'c']],
   [{ fieldSelector: 'metadata.name=a', labelSelector: 'app' }, []],
   [{ fieldSelector: 'metadata.namespace=default', labelSelector: 'app' }, ['b-a']],
-])('%j selects %j, however often it is asked', async (options, expected) => {
+])('%j selects %j on every request', async (options, expected) => {
   expect(await names(options)).toEqual(expected);
   expect(await names(options)).toEqual(expected);
 });
 
-test('labels that changed are those that count', async () => {
+test('changed labels are used', async () => {
   await configMaps.patch({ namespace, name: 'c' }, { type: 'merge', body: { metadata: { labels: { tier: 'two' } } } });
   expect(await names({ labelSelector: 'tier=two' })).toEqual(['c']);
   await configMaps.patch({ namespace, name: 'c' }, { type: 'merge', body: { metadata: { labels: null } } });
@@ -54,7 +54,7 @@ test.each([
   ['labelSelector', 'tier=one', 'labels'],
   ['fieldSelector', 'metadata.name=b', 'nothing'],
   ['', '', 'nothing'],
-])('of a large entry %s %s has %s read in turns', async (parameter, text, what) => {
+])('for a large entry, %s %s needs %s read in turns', async (parameter, text, what) => {
   const of = definition as object as ResourceDefinition;
   const query = { get: (name: string) => (name === parameter ? text : undefined), all: () => [] };
   const selection = readSelection(of, readListParameters(query));

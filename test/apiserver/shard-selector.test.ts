@@ -17,11 +17,11 @@ test.each([
   ['default', 'ebada5168620c5fe'],
   ['a', 'af63dc4c8601ec8c'],
   ['foobar', '85944171f73967e8'],
-])('the hash of %j', (text, hash) => {
+])('the hash of %j is computed', (text, hash) => {
   expect(fnv1a64(text)).toBe(hash);
 });
 
-test('the hash is FNV-1a', () => {
+test('any text is hashed as by FNV-1a', () => {
   const plain = (text: string): string => {
     let hash = 0xcbf29ce484222325n;
     for (const byte of Buffer.from(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
@@ -100,7 +100,7 @@ test.each([
   expect(() => parse(text)).toThrow(new Error(why));
 });
 
-test('whatever the text, the answer comes soon and is a selector or a sentence', () => {
+test('any text is parsed or refused with a message', () => {
   const piece = fc.constantFrom(
     '(',
     ')',
@@ -134,7 +134,7 @@ test('whatever the text, the answer comes soon and is a selector or a sentence',
   );
 });
 
-describe('over HTTP', () => {
+describe('a shard selector over HTTP', () => {
   let on: Served;
   let off: Served;
   const where = '/api/v1/namespaces/default/configmaps';
@@ -152,7 +152,7 @@ describe('over HTTP', () => {
   });
   afterAll(() => Promise.all([on.stop(), off.stop()]));
 
-  test('off, the parameter is ignored, whatever it says', async () => {
+  test('is ignored if the feature is off', async () => {
     for (const text of [low, 'nonsense(']) {
       const { code, json } = await ask(off, text);
       const list = json();
@@ -160,14 +160,14 @@ describe('over HTTP', () => {
     }
   });
 
-  test('two shards are the whole, and say which they are', async () => {
+  test('splits a list into shards that state their selector', async () => {
     const [first, second] = [(await ask(on, low)).json(), (await ask(on, high)).json()];
     expect(first.metadata.shardInfo).toEqual({ selector: low });
     expect([...names(first), ...names(second)].sort()).toEqual(names((await on.ask('GET', where)).json()));
     for (const { metadata } of first.items) expect(fnv1a64(metadata.uid) < '8').toBe(true);
   });
 
-  test('pages count nothing, other selectors hold as well', async () => {
+  test('omits remainingItemCount from pages, and combines with other selectors', async () => {
     const page = (await ask(on, of(uid, zero, end), '&limit=3')).json();
     expect(page.metadata.continue).toBeDefined();
     expect(page.metadata.remainingItemCount).toBeUndefined();
@@ -175,7 +175,7 @@ describe('over HTTP', () => {
     expect(names(one)).toEqual(['m03']);
   });
 
-  test('tables and bare metadata are selected, and do not say of which shard they are', async () => {
+  test('selects rows of tables, without stating the selector', async () => {
     const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
     const table = (
       await on.ask('GET', `${where}?shardSelector=${encodeURIComponent(low)}`, { headers: { accept } })
@@ -184,7 +184,7 @@ describe('over HTTP', () => {
     expect(table.rows.length).toBe((await ask(on, low)).json().items.length);
   });
 
-  test('watches are selected', async () => {
+  test('selects events of watches', async () => {
     const shown = (await ask(on, low)).json();
     const { events } = await on.ask('GET', `${where}?watch=1&shardSelector=${encodeURIComponent(low)}`, {
       lines: shown.items.length,
@@ -192,7 +192,7 @@ describe('over HTTP', () => {
     expect(events().map(({ object }) => object.metadata.name)).toEqual(names(shown));
   });
 
-  test('a bad selector is an untyped failure', async () => {
+  test('that is invalid is answered with a Status without a reason', async () => {
     const { code, json } = await ask(on, 'nonsense()');
     expect([code, json()]).toEqual([
       500,
@@ -207,7 +207,7 @@ describe('over HTTP', () => {
     ]);
   });
 
-  test('deletecollection deletes one shard', async () => {
+  test('limits deletecollection to its shard', async () => {
     const [kept, gone] = [(await ask(on, low)).json(), (await ask(on, high)).json()];
     const answer = await on.ask('DELETE', `${where}?shardSelector=${encodeURIComponent(high)}`);
     expect(names(answer.json())).toEqual(names(gone));
@@ -215,13 +215,13 @@ describe('over HTTP', () => {
   });
 });
 
-test('a selector of many ranges is told what is wrong with it like one of few', () => {
+test('a selector of many ranges is parsed, and its errors are reported', () => {
   const many = `a${' || a'.repeat(15_000)}`;
   expect(() => parse(many)).toThrow('expected shardRange() call or || operator');
   expect(parse(Array.from({ length: 1_200 }, () => low).join(' || ')).text.split('||')).toHaveLength(1_200);
 });
 
-test('a selector that is too long or too deep is told so', () => {
+test('a selector that is too long or too deep is refused', () => {
   expect(() => parse(`${low}${' '.repeat(100_000)}|| ${high}`)).toThrow(
     'CEL parse error: expression code point size exceeds limit: size: 100154, limit 100000',
   );

@@ -11,7 +11,7 @@ import { type Change, HistoryCompacted, type Revision, type Store, StoreClosed }
 import { StoreUnavailable } from '../../src/store/store-unavailable.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 
-test('a list is that of the latest write, in order; one handed out does not change', async () => {
+test('a list reflects the latest write in order, and earlier lists do not change', async () => {
   const change = fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), isPut: fc.boolean(), isAsked: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.array(change, { maxLength: 20 }), async (changes) => {
@@ -48,7 +48,7 @@ test('a list is that of the latest write, in order; one handed out does not chan
   );
 });
 
-test('many objects are read in turns with others, and none is missed that comes meanwhile', async () => {
+test('many objects are read in turns, and objects added meanwhile are included', async () => {
   const store = new MemoryStore();
   const put = (name: string) =>
     store.commit({
@@ -68,7 +68,7 @@ test('many objects are read in turns with others, and none is missed that comes 
   await store.close();
 });
 
-test('what was cut off from the changes of a store that cannot be read is read again once it can be', async () => {
+test('after the change stream fails the store is read again as soon as that is possible', async () => {
   const clock = new FakeClock();
   const store = new MemoryStore();
   const put = (at: string, expect: Revision | 'absent') =>
@@ -101,11 +101,11 @@ test('what was cut off from the changes of a store that cannot be read is read a
 });
 
 test.each([
-  ['no JSON', Buffer.from('garbage')],
-  ['no object', Buffer.from('5')],
+  ['not JSON', Buffer.from('garbage')],
+  ['not an object', Buffer.from('5')],
   ['without metadata', Buffer.from('{"a":1}')],
-  ['large and no JSON', Buffer.from(`{${'x'.repeat(70_000)}`)],
-])('what is %s counts as absent, and the others as there', async (_, bytes) => {
+  ['large and not JSON', Buffer.from(`{${'x'.repeat(70_000)}`)],
+])('a document that is %s counts as absent, and the others as present', async (_, bytes) => {
   const store = new MemoryStore();
   const key = (name: string): string => storageKey(ConfigMaps, { namespace: 'ns', name });
   const put = (name: string, written: ReturnType<typeof document>) =>

@@ -23,7 +23,7 @@ test.each([
   ['PATCH', `${collection}/a`, 'application/strategic-merge-patch+json', { data: { a: '4' } }, 34],
   ['PATCH', `${collection}/a`, 'application/json-patch+json', [{ op: 'add', path: '/data/a', value: '5' }], 34],
   ['PATCH', `${collection}/a?fieldManager=m&force=true`, 'application/apply-patch+yaml', object({ a: '6' }), 35],
-])('%s %s %s', async (method, path, type, body, steps) => {
+])('%s %s with %s gives turns to other work', async (method, path, type, body, steps) => {
   vi.spyOn(TurnTaking.prototype, 'isDue', 'get').mockReturnValue(true);
   const turns = vi.spyOn(TurnTaking.prototype, 'next');
   turns.mockClear();

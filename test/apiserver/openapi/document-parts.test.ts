@@ -22,7 +22,7 @@ const [a, b, c] = ['a', 'b', 'c'].map((plural): ResourceDefinition => ({ ...conf
   ResourceDefinition,
 ];
 
-test('of a definition that was there before nothing is written again', () => {
+test('parts of an unchanged definition are not written again', () => {
   const { written, all } = open();
   all([a, b]);
   expect(written).toEqual(['/a', 'a', 'Metadata', '/b', 'b', 'Metadata']);
@@ -31,13 +31,13 @@ test('of a definition that was there before nothing is written again', () => {
   expect(written).toEqual(['/c', 'c', 'Metadata']);
 });
 
-test('what all of them have is kept once, and members come in the order of their names', () => {
+test('shared members are stored once, and members are sorted by name', () => {
   const parts = open().all([b, a]);
   expect(parts[1]?.schemas.get('Metadata')).toBe(parts[0]?.schemas.get('Metadata'));
   expect(runSync(membersOf(parts, 'schemas')).map(String)).toEqual(['Metadata', 'a', 'b']);
 });
 
-test('of two members of one name the first counts, and what differs is not shared', () => {
+test('the first of two members of the same name counts, and different values are not shared', () => {
   const parts = new DocumentParts({
     describe: ({ plural }) => ({ paths: {}, schemas: { same: { plural } } }),
     member: (_, __, value) => Buffer.from(JSON.stringify(value)),
@@ -46,7 +46,7 @@ test('of two members of one name the first counts, and what differs is not share
   expect(runSync(membersOf(runSync(parts.of([a], new Map())), 'schemas')).map(String)).toEqual(['{"plural":"a"}']);
 });
 
-test('a document is put together in steps, however large it is', () => {
+test('a large document is assembled in steps', () => {
   const pieces = Array.from({ length: 64 }, (_, at) => Buffer.alloc(bytesInStep / 4, 65 + at));
   const steps = assembleDocument(pieces, 0);
   let count = 0;

@@ -68,7 +68,7 @@ describe('OpenAPI 3', () => {
   const core = openApiV3([configMaps, widgets], configMaps);
   const custom = openApiV3([configMaps, widgets], widgets);
 
-  test('a document has what is reachable from its paths, and nothing else', () => {
+  test('a document contains the schemas reachable from its paths, and nothing else', () => {
     expect(Object.keys(at(custom, 'components', 'schemas') as object)).toEqual([
       'com.example.v1.Widget',
       'com.example.v1.WidgetList',
@@ -99,33 +99,36 @@ describe('OpenAPI 3', () => {
     ['', ['/v1'], true],
     ['a.b', ['/v1', 'a.b/v1'], true],
     ['example.com', ['/v1'], false],
-  ])('what each group of built-in kinds has is its own as well: %s', (group, versions, isSecured) => {
-    const document = openApiV3([configMaps, of(configMap, { kind: 'Other', group: 'a.b' }), widgets], {
-      group,
-      version: 'v1',
-    });
-    const options = at(document, 'components', 'schemas', 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions');
-    expect(options).toMatchObject({
-      'x-kubernetes-group-version-kind': versions.map((each) => {
-        const [called, version] = each.split('/');
-        return { group: called, kind: 'DeleteOptions', version };
-      }),
-    });
-    expect('securitySchemes' in (document['components'] as object)).toBe(isSecured);
-  });
+  ])(
+    'common components belong to a built-in group as well, but not to a custom one: %s',
+    (group, versions, isSecured) => {
+      const document = openApiV3([configMaps, of(configMap, { kind: 'Other', group: 'a.b' }), widgets], {
+        group,
+        version: 'v1',
+      });
+      const options = at(document, 'components', 'schemas', 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions');
+      expect(options).toMatchObject({
+        'x-kubernetes-group-version-kind': versions.map((each) => {
+          const [called, version] = each.split('/');
+          return { group: called, kind: 'DeleteOptions', version };
+        }),
+      });
+      expect('securitySchemes' in (document['components'] as object)).toBe(isSecured);
+    },
+  );
 
   test.each<[ResourceDefinition['returnsDeleted'], string]>([
     [undefined, 'apimachinery.pkg.apis.meta.v1.Status'],
     ['untold', 'apimachinery.pkg.apis.meta.v1.Status'],
     [true, 'api.core.v1.ConfigMap'],
-  ])('what a deletion is said to answer: %s', (answersDeleted, component) => {
+  ])('the response of a deletion is a Status, or the object if it is returned: %s', (answersDeleted, component) => {
     const definition = { ...configMaps, ...(answersDeleted === undefined ? {} : { returnsDeleted: answersDeleted }) };
     const item = at(openApiV3([definition], definition), 'paths', '/api/v1/namespaces/{namespace}/configmaps/{name}');
     const answer = at(item as JsonObject, 'delete', 'responses', '200', 'content', 'application/json', 'schema');
     expect(answer).toEqual({ $ref: `#/components/schemas/io.k8s.${component}` });
   });
 
-  test('what may be null has no default of its own, and what only code fills in is not told', () => {
+  test('nullable fields have no default, even where code fills them in', () => {
     const bare = b.struct('v1.Bare', {
       ...typeMeta,
       seconds: b.optional(4, b.integer64(), { presence: 'null', fills: 5, description: 'How long.' }),
@@ -136,7 +139,7 @@ describe('OpenAPI 3', () => {
     expect(['seconds', 'part'].map((name) => 'default' in (members[name] as object))).toEqual([false, false]);
   });
 
-  test('a built-in kind', () => {
+  test('a built-in kind is described', () => {
     expect(at(core, 'components', 'schemas', 'io.k8s.api.core.v1.ConfigMap')).toMatchObject({
       description: 'Text and bytes by key.',
       type: 'object',
@@ -169,7 +172,7 @@ describe('OpenAPI 3', () => {
     });
   });
 
-  test('a custom resource keeps all of its schema', () => {
+  test('a custom resource keeps its complete schema', () => {
     const metadata = [{ $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' }];
     const widget = at(custom, 'components', 'schemas', 'com.example.v1.Widget');
     expect(widget).toMatchObject({ properties: { metadata: { allOf: metadata } } });
@@ -199,7 +202,7 @@ describe('OpenAPI 3', () => {
     });
   });
 
-  test('what has no members says nothing of members: clients read that as the same', () => {
+  test('an object schema without members has no empty properties', () => {
     const empty = of(properties({ status: { type: 'object', properties: new Map() } }), {
       kind: 'E',
       origin: 'custom',
@@ -208,14 +211,14 @@ describe('OpenAPI 3', () => {
     expect(status).toEqual({ type: 'object' });
   });
 
-  test('a document of custom resources says so', () => {
+  test('the info of a document tells custom resources from built-in kinds', () => {
     expect([custom['info'], core['info']]).toEqual([
       { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' },
       { title: 'Kubernetes', version: '1.36' },
     ]);
   });
 
-  test('a component describes itself, a field what it is there for', () => {
+  test('a component has its own description, a field has the description of its purpose', () => {
     const part = b.struct('v1.Part', {}, { description: 'A part.', component: 'x.Part' });
     const whole = b.struct('v1.Whole', { ...typeMeta, spec: b.field(2, part, { description: 'What is wanted.' }) });
     const document = openApiV3([of(whole, { kind: 'Whole' })], { group: '', version: 'v1' });
@@ -225,7 +228,7 @@ describe('OpenAPI 3', () => {
     );
   });
 
-  test('a schema that contains itself', () => {
+  test('a recursive schema refers to itself', () => {
     const holder = b.struct('v1.Holder', {
       ...typeMeta,
       metadata: b.field(1, objectMeta),
@@ -238,7 +241,7 @@ describe('OpenAPI 3', () => {
     });
   });
 
-  test('parameters that all operations of a path take stand with the path', () => {
+  test('parameters common to all operations of a path are listed at the path', () => {
     const namesAt = (...path: readonly string[]): unknown =>
       (at(core, 'paths', ...path, 'parameters') as readonly JsonObject[] | undefined)?.map(({ name }) => name);
     const [everywhere, namespaced] = ['/api/v1/configmaps', '/api/v1/namespaces/{namespace}/configmaps'];
@@ -249,7 +252,7 @@ describe('OpenAPI 3', () => {
     expect(namesAt(namespaced, 'delete')).toEqual((namesAt(namespaced, 'delete') as readonly string[]).toSorted());
   });
 
-  test('operations say what they do, to which kind, and what patches they take', () => {
+  test('operations have an action, a kind and the accepted patch types', () => {
     const item = at(core, 'paths', '/api/v1/namespaces/{namespace}/configmaps/{name}') as Readonly<
       Record<string, JsonObject>
     >;
@@ -305,7 +308,7 @@ describe('OpenAPI 2', () => {
   const document = openApiV2([configMaps, widgets]);
   const widget = at(document, 'definitions', 'com.example.v1.Widget') as JsonObject;
 
-  test('has none of what its clients stumble over', () => {
+  test('has no schema features that its clients do not support', () => {
     const published = at(widget, 'properties', 'spec') as JsonObject;
     expect(published).not.toHaveProperty('anyOf');
     expect(published['required']).toEqual(['size']);
@@ -324,14 +327,14 @@ describe('OpenAPI 2', () => {
     });
   });
 
-  test('references have their description beside them', () => {
+  test('puts a description beside each reference', () => {
     expect(at(widget, 'properties', 'metadata')).toMatchObject({
       $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta',
       description: expect.any(String),
     });
   });
 
-  test('in protocol buffers', () => {
+  test('is encoded in protocol buffers', () => {
     const path = v2Protobuf.member('paths', '/p', {
       get: { parameters: [{ in: 'query', name: 'q', type: 'string', uniqueItems: true }], 'x-a': { b: 1 } },
     });
@@ -366,7 +369,7 @@ describe('OpenAPI 2', () => {
   });
 });
 
-test('the index names every document with its hash', () => {
+test('the index lists every document with its hash', () => {
   const hash = documentHash('{}');
   expect(hash).toMatch(/^[0-9A-F]{128}$/);
   const hashes = new Map([

@@ -59,7 +59,7 @@ function open() {
 }
 const hashIn = (url = ''): string => url.split('=')[1] ?? '';
 
-test('the index leads to documents that may be kept for a year; an old hash leads to the new one', async () => {
+test('documents of the index can be cached for a year, and an outdated hash redirects to the current one', async () => {
   const { ask, index } = open();
   const url = (await index())['api/v1'] ?? '';
   expect(url).toMatch(/^\/openapi\/v3\/api\/v1\?hash=[0-9A-F]{128}$/);
@@ -84,13 +84,13 @@ test('the index leads to documents that may be kept for a year; an old hash lead
 });
 
 test.each([
-  ['the same', (etag: string) => etag, 304],
-  ['weakly the same', (etag: string) => `W/${etag}`, 304],
-  ['one of several', (etag: string) => `"A", ${etag}`, 304],
-  ['any', () => '*', 304],
-  ['another', () => '"A"', 200],
-  ['without quotes', (etag: string) => etag.slice(1, -1), 200],
-])('a document the caller has is not sent again: %s', async (_, said, code) => {
+  ['with the same ETag', (etag: string) => etag, 304],
+  ['with the same weak ETag', (etag: string) => `W/${etag}`, 304],
+  ['with one of several ETags', (etag: string) => `"A", ${etag}`, 304],
+  ['with a star', () => '*', 304],
+  ['not for another ETag', () => '"A"', 200],
+  ['not for an ETag without quotes', (etag: string) => etag.slice(1, -1), 200],
+])('If-None-Match saves sending a document again: %s', async (_, said, code) => {
   const { ask } = open();
   for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) {
     const answer = await ask(path);
@@ -100,13 +100,13 @@ test.each([
 });
 
 test.each([
-  ['made then', made, {}, 304],
-  ['made before', 'Thu, 01 Jan 2026 00:00:01 GMT', {}, 304],
-  ['made since', 'Wed, 31 Dec 2025 23:59:59 GMT', {}, 200],
-  ['no date', 'yesterday GMT', {}, 200],
-  ['a date of another form', '2027-01-01T00:00:00Z', {}, 200],
-  ['another ETag counts for more', made, { ifNoneMatch: '"A"' }, 200],
-])('a document that was not made since is not sent again: %s', async (_, ifModifiedSince, more, code) => {
+  ['with the same time', made, {}, 304],
+  ['with a later time', 'Thu, 01 Jan 2026 00:00:01 GMT', {}, 304],
+  ['not with an earlier time', 'Wed, 31 Dec 2025 23:59:59 GMT', {}, 200],
+  ['not with an invalid date', 'yesterday GMT', {}, 200],
+  ['not with a date of another format', '2027-01-01T00:00:00Z', {}, 200],
+  ['not beside another ETag', made, { ifNoneMatch: '"A"' }, 200],
+])('If-Modified-Since saves sending a document again: %s', async (_, ifModifiedSince, more, code) => {
   const { ask } = open();
   for (const path of ['/openapi/v2', '/openapi/v3', '/openapi/v3/api/v1']) {
     const answer = await ask(path, { ifModifiedSince, ...more });
@@ -118,10 +118,10 @@ test.each([
 });
 
 test.each([
-  ['any', { ifNoneMatch: '*' }, 412],
-  ['another', { ifNoneMatch: '"A"' }, 200],
-  ['a date', { ifModifiedSince: made }, 200],
-])('who does more than read is not told that they have the document: %s', async (_, more, code) => {
+  ['with a star', { ifNoneMatch: '*' }, 412],
+  ['with another ETag', { ifNoneMatch: '"A"' }, 200],
+  ['with a date', { ifModifiedSince: made }, 200],
+])('a POST for a document is never answered with 304: %s', async (_, more, code) => {
   const { ask } = open();
   for (const path of ['/openapi/v2', '/openapi/v3', '/openapi/v3/api/v1']) {
     const plain = await ask(path);
@@ -133,13 +133,13 @@ test.each([
   }
 });
 
-test('whoever asks for the head of a document is told its length', async () => {
+test('HEAD requests are not compressed, so that they report the length', async () => {
   const { ask } = open();
   expect((await ask('/openapi/v2'))?.compressible).toBe(true);
   expect((await ask('/openapi/v2', { method: 'HEAD' }))?.compressible).toBe(false);
 });
 
-test('a change of one definition makes no other document anew', async () => {
+test('a changed definition leaves other documents unchanged', async () => {
   const { catalogue, ask, index } = open();
   const before = await index();
   const kept = await Promise.all(
@@ -159,7 +159,7 @@ test('a change of one definition makes no other document anew', async () => {
   expect((await index())['apis/a.example.com/v1']).not.toBe(after['apis/a.example.com/v1']);
 });
 
-test('the one document of OpenAPI 2 is the same whether its parts are new or not', async () => {
+test('the OpenAPI v2 document is the same whether its parts are cached or not', async () => {
   const { catalogue, ask } = open();
   for (const definitions of [first, [...first, ...second], second, []]) {
     catalogue.setCustom(definitions);
@@ -183,7 +183,7 @@ test.each([
   ['*', 200],
   ['', 200],
   [';q=1', 406],
-])('OpenAPI 2 for Accept %s: %d', async (accept, code) => {
+])('OpenAPI v2 with Accept %s is answered with %d', async (accept, code) => {
   const answer = await open().ask('/openapi/v2', accept === undefined ? {} : { accept });
   expect([answer?.code, (answer?.bytes.length ?? 0) > 0]).toEqual([code, code === 200]);
 });
@@ -193,7 +193,7 @@ test.each([
   ['/openapi/v2', undefined],
   ['/openapi/v2', 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'],
 ])(
-  '%s of many large definitions is made once for all who ask, and others have turns meanwhile (%s)',
+  '%s of many large definitions is built once for concurrent requests, in turns with other work (%s)',
   async (path, accept) => {
     const { catalogue } = open();
     catalogue.setCustom(Array.from({ length: 40 }, (_, at) => custom(`many${at}.example.com`, 400)).flat());

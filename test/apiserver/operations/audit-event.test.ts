@@ -36,7 +36,7 @@ const facts: AuditFacts = {
   ]),
 };
 
-test('an event is one line with its members in their order', () => {
+test('an event is one line with its members in order', () => {
   expect(auditLine(auditEvent('ResponseComplete', facts.received + 7, facts))).toBe(
     `${[
       '{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"RequestResponse","auditID":"id","stage":"ResponseComplete"',
@@ -53,7 +53,7 @@ test('an event is one line with its members in their order', () => {
   );
 });
 
-test('what is not known is not there, but for the user', () => {
+test('unknown members are omitted, except for the user', () => {
   const line = auditLine(
     auditEvent('RequestReceived', 0, {
       ...facts,
@@ -89,11 +89,11 @@ test.each([
   ['\u00e9'.repeat(512), '\u00e9'.repeat(512)],
   [`x${'\u00e9'.repeat(512)}`, `x${'\u00e9'.repeat(511)}\ufffd...TRUNCATED`],
   [`${'x'.repeat(1_022)}\u{1f511}`, `${'x'.repeat(1_022)}\ufffd\ufffd...TRUNCATED`],
-])('a user agent is as long as its bytes', (userAgent, told) => {
+])('the length of a user agent is counted in bytes', (userAgent, told) => {
   expect(JSON.parse(auditLine(auditEvent('Panic', 0, { ...facts, userAgent }))).userAgent).toBe(told);
 });
 
-test('a long user agent is cut, and tokens in the URL are left out', () => {
+test('a long user agent is truncated, and tokens in the URL are redacted', () => {
   const uri = '/watch?access_token=secret&a=b&acces%73%5Ftoken=secret;ACCESS_TOKEN=secret&no_access_token=c';
   const line = JSON.parse(auditLine(auditEvent('Panic', 0, { ...facts, userAgent: 'x'.repeat(1_025), uri })));
   expect(line.userAgent).toBe(`${'x'.repeat(1_024)}...TRUNCATED`);
@@ -114,7 +114,7 @@ test.each([
   [{ 'x-forwarded-for': '198.51.100.1,192.0.2.1' }, '192.0.2.1', ['198.51.100.1', '192.0.2.1']],
   [{ 'x-real-ip': '198.51.100.1' }, '192.0.2.1', ['198.51.100.1', '192.0.2.1']],
   [{ 'x-real-ip': '198.51.100.1', 'x-forwarded-for': '198.51.100.1' }, undefined, ['198.51.100.1']],
-])('%j from %s came by %j', (headers, remoteAddress, expected) => {
+])('the source addresses of %j from %s are %j', (headers, remoteAddress, expected) => {
   const header = (name: string): string | undefined => new Map(Object.entries(headers)).get(name);
   expect(sourceAddresses({ header, remoteAddress })).toEqual(expected);
 });

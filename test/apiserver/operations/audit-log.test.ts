@@ -60,7 +60,7 @@ test.each([
   expect(/"requestObject":(.*),"requestReceivedTimestamp"/.exec(lines.join())?.[1]).toBe(recorded);
 });
 
-test('an answer is recorded with every digit of its numbers, and without managed fields', async () => {
+test('an answer is recorded with every digit of its numbers and without managed fields', async () => {
   const { audit, lines } = recording();
   const record = audit.begin(requestOf('GET', path), alice, 0);
   record?.answered(managed({ n: 9223372036854775807n }));
@@ -71,7 +71,7 @@ test('an answer is recorded with every digit of its numbers, and without managed
 test.each([
   ['', true],
   ['watch=1', false],
-])('how long a request with the query "%s" took is told: %s', async (query, isTold) => {
+])('the latency of a slow request with the query "%s" is recorded: %s', async (query, isTold) => {
   const { audit, clock, lines } = recording();
   const tracker = new RequestTracker(
     { audit, clock, closing: () => false },

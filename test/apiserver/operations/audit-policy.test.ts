@@ -13,7 +13,7 @@ async function matches(rule: object, request: string): Promise<boolean> {
   return requirementOf(policy, parseRequestInfo(method, path, parseQuery('')), alice) !== undefined;
 }
 
-describe('a rule matches', () => {
+describe('audit rules', () => {
   test.each([
     [{}, 'GET /version', true],
     [{ users: ['alice'] }, 'GET /version', true],
@@ -46,11 +46,11 @@ describe('a rule matches', () => {
     [{ nonResourceURLs: ['*'] }, 'GET /anything', true],
     [{ nonResourceURLs: ['/version'] }, 'GET /version/', false],
     [{ nonResourceURLs: ['*'] }, 'GET /api/v1/pods', false],
-  ])('%j: %s: %s', async (rule, request, expected) => {
+  ])('with the rule %j, %s matches: %s', async (rule, request, expected) => {
     expect(await matches(rule, request)).toBe(expected);
   });
 
-  test('the first one decides, and None is nothing', async () => {
+  test('are tried in order, and None records nothing', async () => {
     const policy = await policyOf({ rules: [{ level: 'None', users: ['alice'] }, { level: 'Request' }] });
     const info = parseRequestInfo('GET', '/version', parseQuery(''));
     expect(requirementOf(policy, info, alice)).toBeUndefined();
@@ -59,7 +59,7 @@ describe('a rule matches', () => {
   });
 });
 
-test('what is said for all rules is united with what a rule says, which may keep managed fields', async () => {
+test('omitStages are merged with those of the policy, and a rule may keep managed fields', async () => {
   const { rules } = await policyOf({
     omitStages: ['RequestReceived'],
     omitManagedFields: true,
@@ -105,7 +105,7 @@ test.each<[unknown, string]>([
   await expect(readAuditPolicy(JSON.stringify(policy))).rejects.toThrow(why);
 });
 
-test('a field that comes twice is refused, and more than one document', async () => {
+test('a repeated field and a second document are refused', async () => {
   const policy = 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: None}]\n';
   await expect(readAuditPolicy(`${policy}rules: []\n`)).rejects.toThrow('key "rules" already set in map');
   await expect(readAuditPolicy(`${policy}---\na: 1\n`)).rejects.toThrow('must be one document: line 5');

@@ -62,7 +62,7 @@ test('events are sent as a list, half a minute after the first', async () => {
   });
 });
 
-test('400 are sent at once', async () => {
+test('a batch of 400 events is sent at once', async () => {
   const { webhook, clock, sent } = reporting();
   for (let number = 0; number < 900; number++) expect(webhook.write(event(number))).toBe(true);
   await clock.advance(0);
@@ -72,7 +72,7 @@ test('400 are sent at once', async () => {
   expect(sent()).toEqual(['0s 400', '0s 400', '30s 100']);
 });
 
-test('what fails is tried five times, with longer rests, and lost then', async () => {
+test('a failed request is retried five times with growing pauses, then its events are lost', async () => {
   const { webhook, clock, sent, lost } = reporting(new Error('refused'), 500, 404, 503, 502, 200);
   webhook.write(event(1));
   await clock.advance(30 * second);
@@ -82,7 +82,7 @@ test('what fails is tried five times, with longer rests, and lost then', async (
   expect(lost).toEqual(['1 Error: the server answered 502']);
 });
 
-test('no more than 10,000 events wait, nor 64 MiB of them', async () => {
+test('at most 10,000 events or 64 MiB wait', async () => {
   const { webhook } = reporting();
   for (let number = 0; number < 10_000; number++) expect(webhook.write(event(number))).toBe(true);
   expect(webhook.write(event(0))).toBe(false);
@@ -93,7 +93,7 @@ test('no more than 10,000 events wait, nor 64 MiB of them', async () => {
   expect(taken).toBe(63);
 });
 
-test('what fills a request is sent at once, and no more in it', async () => {
+test('a batch that fills a request is sent at once, and holds no more than that', async () => {
   const { webhook, clock, sent } = reporting();
   for (let number = 0; number < 7; number++) webhook.write(large);
   await clock.advance(29 * second);
@@ -103,7 +103,7 @@ test('what fills a request is sent at once, and no more in it', async () => {
   expect(sent()).toEqual(['29s 7']);
 });
 
-test('who closes does not wait for a server that fails again and again', async () => {
+test('closing does not wait for a server that keeps failing', async () => {
   const { webhook, clock, sent, lost } = reporting(200, new Error('took too long'));
   for (let number = 0; number < 2_000; number++) webhook.write(event(number));
   const closed = webhook.close();
@@ -113,7 +113,7 @@ test('who closes does not wait for a server that fails again and again', async (
   expect(lost).toEqual(['1600 Error: took too long']);
 });
 
-test('who closes sends what waits, and tries nothing again', async () => {
+test('closing sends waiting events and retries nothing', async () => {
   const { webhook, clock, sent, lost, isClosed } = reporting(200, 500);
   for (let number = 0; number < 401; number++) webhook.write(event(number));
   await clock.advance(0);

@@ -3,7 +3,7 @@ import { Deadlines, requestTimeout } from '../../../src/apiserver/operations/dea
 import { parseQuery } from '../../../src/http/request-info.js';
 import { FakeClock } from '../../../src/testing/fake-clock.js';
 
-describe('the time of a request', () => {
+describe('the timeout of a request', () => {
   test.each([
     ['', 60_000],
     ['timeout=', 60_000],
@@ -12,11 +12,11 @@ describe('the time of a request', () => {
     ['timeout=-5s', 60_000],
     ['timeout=2m', 60_000],
     ['timeout=1.5s&timeout=7s', 1_500],
-  ])('%s', (query, milliseconds) => {
+  ])('is read from the query "%s"', (query, milliseconds) => {
     expect(requestTimeout(parseQuery(query), 60_000)).toBe(milliseconds);
   });
 
-  test('what is no duration is refused', () => {
+  test('that is not a duration is refused', () => {
     const text = 'invalid timeout specified in the request URL - time: missing unit in duration "5"';
     expect(() => requestTimeout(parseQuery('timeout=5'), 60_000)).toThrow(
       expect.objectContaining({ code: 400, message: text }),
@@ -24,7 +24,7 @@ describe('the time of a request', () => {
   });
 });
 
-describe('waiting ends', () => {
+describe('a deadline', () => {
   const open = () => {
     const clock = new FakeClock();
     const over = new AbortController();
@@ -41,14 +41,14 @@ describe('waiting ends', () => {
     return seen;
   };
 
-  test('with what the work comes to', async () => {
+  test('passes on the result of work that ends in time', async () => {
     const { deadlines } = open();
     await expect(deadlines.within(60_000, Promise.resolve(7), late)).resolves.toBe(7);
     await expect(deadlines.within(1_000, Promise.resolve(8), late)).resolves.toBe(8);
     await expect(deadlines.within(60_000, Promise.reject(new Error('no')), late)).rejects.toThrow('no');
   });
 
-  test('when its time is over, for each at its own', async () => {
+  test('ends each wait at its own time', async () => {
     const { clock, deadlines } = open();
     const first = outcome(deadlines.within(60_000, never(), late));
     await clock.advance(30_000);
@@ -65,7 +65,7 @@ describe('waiting ends', () => {
     expect(clock.sleeping).toBe(0);
   });
 
-  test('also when the clock is set back', async () => {
+  test('ends a wait even if the clock is set back', async () => {
     const clock = new FakeClock();
     const waiting = outcome(new Deadlines(clock, 60_000, new AbortController().signal).within(60_000, never(), late));
     await clock.advance(30_000);
@@ -74,13 +74,13 @@ describe('waiting ends', () => {
     expect(waiting.value).toBe('late');
   });
 
-  test('and nothing sleeps for requests with a time of their own that were answered', async () => {
+  test('with a timeout of its own leaves no timer behind once the work is done', async () => {
     const { clock, deadlines } = open();
     await deadlines.within(1_000, Promise.resolve(), late);
     expect(clock.sleeping).toBe(0);
   });
 
-  test('nothing sleeps once the server is gone', async () => {
+  test('leaves no timer behind once the server is stopped', async () => {
     const { clock, over, deadlines } = open();
     void deadlines.within(60_000, never(), late);
     expect(clock.sleeping).toBe(1);

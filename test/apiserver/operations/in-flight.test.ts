@@ -7,7 +7,7 @@ const bob = { username: 'bob', groups: [] };
 const limits = { readOnly: 0, mutating: 0, watches: 0 };
 const root = { username: 'root', groups: ['system:masters'] };
 
-test('so many get in, of each kind, and one more when one is out', () => {
+test('each kind of request is limited, and a finished request makes room for another', () => {
   const inFlight = new InFlight({ ...limits, readOnly: 2, mutating: 1 });
   const [first, second] = [inFlight.enter('readOnly', alice, 0), inFlight.enter('readOnly', bob, 0)];
   expect([first, second]).toEqual([expect.any(Function), expect.any(Function)]);
@@ -21,7 +21,7 @@ test('so many get in, of each kind, and one more when one is out', () => {
   expect(inFlight.enter('readOnly', alice, 0)).toBeUndefined();
 });
 
-test('administrators always get in', () => {
+test('administrators are always admitted', () => {
   const inFlight = new InFlight({ ...limits, readOnly: 1, mutating: 1 });
   inFlight.enter('readOnly', root, 0);
   const beyond = inFlight.enter('readOnly', root, 0);
@@ -52,7 +52,7 @@ test.each([
   expect(fill(mallory)).toHaveLength(again);
 });
 
-test('each caller may have so many watches, administrators any number, and they count among no requests', () => {
+test('watches are limited per caller except for administrators, and do not count as requests', () => {
   const inFlight = new InFlight({ readOnly: 1, mutating: 1, watches: 2 });
   const account = (name: string) => ({ username: `system:serviceaccount:team-b:${name}`, groups: [] });
   for (const callers of [[alice, alice, alice], ['a', 'b', 'c'].map(account)]) {
@@ -71,7 +71,7 @@ test('each caller may have so many watches, administrators any number, and they 
   expect(inFlight.enter('readOnly', alice, 0)).toBeDefined();
 });
 
-test('a watch with a long selector counts as several, and the only one is always let in', () => {
+test('a watch with a long selector counts as several, and a single one is always admitted', () => {
   const inFlight = new InFlight({ readOnly: 1, mutating: 1, watches: 5 });
   const long = `/api?labelSelector=${'a'.repeat(4_000)}`;
   expect(inFlight.enterWatch(alice, '/api')).toBeDefined();
@@ -83,7 +83,7 @@ test('a watch with a long selector counts as several, and the only one is always
   expect(inFlight.enterWatch(root, long.repeat(10))).toBeDefined();
 });
 
-test('0 is no limit', () => {
+test('0 means no limit', () => {
   const inFlight = new InFlight(limits);
   for (let count = 0; count < 1_000; count++) {
     expect(inFlight.enter('mutating', alice, 0)).toBeDefined();
@@ -91,7 +91,7 @@ test('0 is no limit', () => {
   }
 });
 
-test('the most at a time is remembered for a second or two', () => {
+test('the highest number is remembered for a second or two', () => {
   const inFlight = new InFlight();
   const leave = [1, 2, 3].map(() => inFlight.enter('readOnly', alice, 500));
   for (const one of leave) one?.();
@@ -113,7 +113,7 @@ test.each([
   ['GET', '/logs/log', 'readOnly', false],
   ['GET', '/version', 'readOnly', false],
   ['POST', '/version', 'mutating', false],
-])('%s %s', (method, path, kind, long) => {
+])('%s %s is classified by kind and duration', (method, path, kind, long) => {
   const info = parseRequestInfo(method, path, parseQuery(''));
   expect([kindOf(info.verb), isLongRunning(info)]).toEqual([kind, long]);
 });

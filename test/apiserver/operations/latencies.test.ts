@@ -12,7 +12,7 @@ const spent = (): Latencies => {
   return latencies;
 };
 
-test('mutating webhooks add up, validating ones are called side by side', () => {
+test('durations of mutating webhooks add up, of validating ones the longest counts', () => {
   expect(spent().webhooks).toBe(450);
   expect(spent().annotations(500.5)).toEqual([
     ['apiserver.latency.k8s.io/authorization', '250µs'],
@@ -22,6 +22,6 @@ test('mutating webhooks add up, validating ones are called side by side', () => 
   ]);
 });
 
-test('half a second is not long', () => {
+test('a request of half a second has no latency annotations', () => {
   expect(spent().annotations(500)).toEqual([]);
 });

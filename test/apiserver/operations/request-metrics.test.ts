@@ -6,7 +6,7 @@ import { configMaps } from '../../../src/resources/configmaps/definition.js';
 import { openMetrics } from '../../../src/runtime/metrics.js';
 import { collectGarbage } from '../../collect-garbage.js';
 
-test('the time of webhooks is no part of what is promised', async () => {
+test('the SLI duration excludes the time of webhooks', async () => {
   const metrics = openMetrics();
   const catalogue = { current: () => ({ find: () => configMaps }) } as unknown as Catalogue;
   const info = { isResource: true, verb: 'create', group: '', version: 'v1', resource: 'configmaps', subresource: '' };
@@ -33,7 +33,7 @@ test.each([
   expect(/^apiserver_request_total\{.*\bdry_run="([^"]*)"/m.exec(text)?.[1]).toBe(dryRun);
 });
 
-test('series of a kind that is gone do not hold what it was', async () => {
+test('series of a deleted kind do not keep its definition in memory', async () => {
   let served: typeof configMaps | undefined = { ...configMaps };
   const catalogue = { current: () => ({ find: () => served }) } as unknown as Catalogue;
   const metrics = openMetrics();

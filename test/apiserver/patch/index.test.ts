@@ -24,7 +24,7 @@ describe('patchTypeOf', () => {
     ['application/strategic-merge-patch+json', 'custom'],
     ['application/json', 'custom'],
     ['', 'custom'],
-  ] as const)('%j on a custom resource', async (mediaType, origin) => {
+  ] as const)('refuses %j on a custom resource', async (mediaType, origin) => {
     expect(await failure(() => patchTypeOf(mediaType, origin))).toMatchObject({
       code: 415,
       message:
@@ -33,7 +33,7 @@ describe('patchTypeOf', () => {
   });
 
   test.each(['application/json', 'application/apply-patch+json', 'constructor', ''])(
-    '%j on a built-in kind',
+    'refuses %j on a built-in kind',
     async (type) => {
       expect(await failure(() => patchTypeOf(type, 'built-in'))).toMatchObject({
         code: 415,
@@ -43,7 +43,7 @@ describe('patchTypeOf', () => {
     },
   );
 
-  test('the others are known', () => {
+  test('knows the other media types', () => {
     expect(patchTypeOf('application/apply-patch+yaml', 'custom')).toBe('apply');
     expect(patchTypeOf('application/strategic-merge-patch+json', 'built-in')).toMatchObject({ for: 'built-in' });
   });
@@ -126,7 +126,7 @@ describe('patched', () => {
       'map[binaryData:map[k:***]]',
       'error decoding from json: illegal base64 data at input byte 0',
     ],
-  ] as const)('%s %s does not decode', async (name, body, shown, why) => {
+  ] as const)('refuses %s %s, whose result does not decode', async (name, body, shown, why) => {
     const text = `Invalid value: ${JSON.stringify(shown)}: ${why}`;
     expect(await failure(() => run(name, body))).toMatchObject({
       code: 422,
@@ -136,7 +136,7 @@ describe('patched', () => {
     });
   });
 
-  test('strategic merge patch cuts numbers that are too large for their field', () => {
+  test('truncates numbers that are too large for their field in a strategic merge patch', () => {
     const { object } = run('strategic-merge', '{"metadata":{"generation":1e20}}');
     expect(object.metadata.generation).toBe(-(2n ** 63n));
   });
@@ -144,12 +144,12 @@ describe('patched', () => {
   test.each([
     ['merge', 'error decoding patch: json: cannot unmarshal number 1e400 into Go value of type float64'],
     ['strategic-merge', 'json: cannot unmarshal number 1e400 into Go value of type float64'],
-  ] as const)('%s: a number that no double holds', async (name, message) => {
+  ] as const)('refuses a number beyond any float: %s', async (name, message) => {
     const body = '{"metadata":{"generation":1e400}}';
     expect(await failure(() => run(name, body))).toMatchObject({ code: 400, message });
   });
 
-  test('of a large result a refusal quotes the beginning', async () => {
+  test('quotes only the beginning of a large result in a refusal', async () => {
     const { message } = await failure(() => run('merge', JSON.stringify({ data: 'x'.repeat(1_000_000) })));
     expect(message).toContain('xxx...": json: cannot unmarshal string');
     expect(message.length).toBeLessThan(70_000);
@@ -183,7 +183,7 @@ describe('patched', () => {
       ['json patch duplicate field "[0].value.k"'],
     ],
     ['strategic-merge', '{"unknown":1}', ['unknown field "unknown"']],
-  ] as const)('%s %s is warned about, ignored, or refused', async (name, body, warnings) => {
+  ] as const)('warns about, ignores or refuses, by fieldValidation: %s %s', async (name, body, warnings) => {
     expect(run(name, body).warnings).toEqual(warnings);
     expect(run(name, body, 'Ignore').warnings).toEqual([]);
     const refused = await failure(() => run(name, body, 'Strict'));
@@ -195,21 +195,21 @@ describe('patched', () => {
 describe('readApplyConfiguration', () => {
   const read = (body: string) => readApplyConfiguration({ bytes: Buffer.from(body), contentType: undefined });
 
-  test('YAML and JSON are alike', async () => {
+  test('reads YAML and JSON alike', async () => {
     const config = { apiVersion: 'v1', data: { k: 'v' } };
     expect((await read(JSON.stringify(config))).config).toEqual(config);
     expect((await read('apiVersion: v1\ndata: {k: v}\n')).config).toEqual(config);
     expect((await read('')).config).toEqual({});
   });
 
-  test('repeated members are told', async () => {
+  test('reports repeated members', async () => {
     expect((await read('a: 1\na: 2\n')).repeated).toBe(
       'error converting YAML to JSON: yaml: unmarshal errors:\n  line 2: key "a" already set in map',
     );
     expect((await read('a: 1')).repeated).toBeUndefined();
   });
 
-  test('what is none', async () => {
+  test('refuses lists and invalid YAML', async () => {
     expect((await failure(() => read('- 1'))).message).toBe(
       'error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value of type map[string]interface {}',
     );

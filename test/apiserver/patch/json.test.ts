@@ -26,7 +26,7 @@ const failure = (act: () => unknown): ApiError => {
   throw new Error('nothing was thrown');
 };
 
-test('what was walked through is copied with its members in order, anything else as it was', () => {
+test('a copied value has its members in order if it was changed before, and unchanged otherwise', () => {
   const document = { from: { b: { d: 1, c: 2 }, a: 3 }, to: null };
   const copied = (operations: readonly Json[]): string =>
     JSON.stringify(patch(document, [...operations, { op: 'copy', from: '/from', path: '/to' }])['to']);
@@ -40,10 +40,10 @@ describe('operations', () => {
     ['add a member', { a: 1 }, [{ op: 'add', path: '/b', value: [2] }], { a: 1, b: [2] }],
     ['add over a member', { a: 1 }, [{ op: 'add', path: '/a', value: null }], { a: null }],
     ['add without a value adds null', {}, [{ op: 'add', path: '/a' }], { a: null }],
-    ['insert', { l: [1, 3] }, [{ op: 'add', path: '/l/1', value: 2 }], { l: [1, 2, 3] }],
-    ['append', { l: [1] }, [{ op: 'add', path: '/l/-', value: 2 }], { l: [1, 2] }],
-    ['add at the length', { l: [1] }, [{ op: 'add', path: '/l/1', value: 2 }], { l: [1, 2] }],
-    ['add from the end', { l: [1, 2] }, [{ op: 'add', path: '/l/-1', value: 3 }], { l: [1, 2, 3] }],
+    ['insert into a list', { l: [1, 3] }, [{ op: 'add', path: '/l/1', value: 2 }], { l: [1, 2, 3] }],
+    ['append to a list', { l: [1] }, [{ op: 'add', path: '/l/-', value: 2 }], { l: [1, 2] }],
+    ['add at the length of a list', { l: [1] }, [{ op: 'add', path: '/l/1', value: 2 }], { l: [1, 2] }],
+    ['add at an index from the end', { l: [1, 2] }, [{ op: 'add', path: '/l/-1', value: 3 }], { l: [1, 2, 3] }],
     [
       'remove',
       { a: 1, l: [1, 2] },
@@ -54,21 +54,26 @@ describe('operations', () => {
       { l: [2] },
     ],
     ['replace', { a: { b: 1 } }, [{ op: 'replace', path: '/a/b', value: 2 }], { a: { b: 2 } }],
-    ['replace adds what is missing', {}, [{ op: 'replace', path: '/a', value: 2 }], { a: 2 }],
-    ['replace from the end', { l: [1, 2] }, [{ op: 'replace', path: '/l/-1', value: 3 }], { l: [1, 3] }],
-    ['leading zeros and signs', { l: [1, 2] }, [{ op: 'replace', path: '/l/+01', value: 3 }], { l: [1, 3] }],
+    ['replace adds a missing member', {}, [{ op: 'replace', path: '/a', value: 2 }], { a: 2 }],
+    ['replace at an index from the end', { l: [1, 2] }, [{ op: 'replace', path: '/l/-1', value: 3 }], { l: [1, 3] }],
+    [
+      'an index with leading zeros and a sign',
+      { l: [1, 2] },
+      [{ op: 'replace', path: '/l/+01', value: 3 }],
+      { l: [1, 3] },
+    ],
     ['move', { a: { x: 1 }, b: {} }, [{ op: 'move', from: '/a/x', path: '/b/y' }], { a: {}, b: { y: 1 } }],
     ['move in a list', { l: [1, 2, 3] }, [{ op: 'move', from: '/l/0', path: '/l/2' }], { l: [2, 3, 1] }],
     ['copy', { a: { x: 1 } }, [{ op: 'copy', from: '/a', path: '/b' }], { a: { x: 1 }, b: { x: 1 } }],
-    ['copy of nothing adds null', { a: {} }, [{ op: 'copy', from: '/a/x', path: '/b' }], { a: {}, b: null }],
+    ['copy of a missing member adds null', { a: {} }, [{ op: 'copy', from: '/a/x', path: '/b' }], { a: {}, b: null }],
     [
       'test',
       { a: { b: [1, { c: null }] } },
       [{ op: 'test', path: '/a', value: { b: [1, { c: null }] } }],
       { a: { b: [1, { c: null }] } },
     ],
-    ['test of null on nothing', {}, [{ op: 'test', path: '/a', value: null }], {}],
-    ['test of the whole', { a: 1 }, [{ op: 'test', path: '', value: { a: 1 } }], { a: 1 }],
+    ['test of null on a missing member', {}, [{ op: 'test', path: '/a', value: null }], {}],
+    ['test of the whole document', { a: 1 }, [{ op: 'test', path: '', value: { a: 1 } }], { a: 1 }],
     [
       'escapes',
       { 'a/b': 1, 'c~d': 2, '~1': 3 },
@@ -80,8 +85,8 @@ describe('operations', () => {
       { '~1': 3 },
     ],
     ['the empty key', { '': 1 }, [{ op: 'replace', path: '/', value: 2 }], { '': 2 }],
-    ['what precedes the first slash is ignored', {}, [{ op: 'add', path: 'x/a', value: 1 }], { a: 1 }],
-    ['replace the whole', { a: 1 }, [{ op: 'replace', path: '', value: { b: 2 } }], { b: 2 }],
+    ['text before the first slash is ignored', {}, [{ op: 'add', path: 'x/a', value: 1 }], { a: 1 }],
+    ['replace of the whole document', { a: 1 }, [{ op: 'replace', path: '', value: { b: 2 } }], { b: 2 }],
     ['no operations', { a: 1 }, [], { a: 1 }],
   ])('%s', (_, document, operations, result) => {
     const before = JSON.stringify(document);
@@ -89,7 +94,7 @@ describe('operations', () => {
     expect(JSON.stringify(document)).toBe(before);
   });
 
-  test('copies do not share', () => {
+  test('copies share nothing', () => {
     const operations = [
       { op: 'add', path: '/a/x', value: 1 },
       { op: 'copy', from: '/a', path: '/b' },
@@ -99,32 +104,32 @@ describe('operations', () => {
     expect(patch({ a: {} }, operations)).toEqual({ a: { x: 1, z: 3 }, b: { x: 1, y: 2 } });
   });
 
-  test('the same patch applies again', () => {
+  test('a patch can be applied again', () => {
     const ready = read('[{"op":"add","path":"/a","value":{}},{"op":"add","path":"/a/b","value":1}]');
     expect(runSync(resultOf(ready.apply({}, schema, new DeferredWork())))).toEqual({ a: { b: 1 } });
     expect(runSync(resultOf(ready.apply({}, schema, new DeferredWork())))).toEqual({ a: { b: 1 } });
   });
 
   test.each<[string, JsonObject, readonly Json[]]>([
-    ['remove what is missing', {}, [{ op: 'remove', path: '/a' }]],
+    ['removing a missing member', {}, [{ op: 'remove', path: '/a' }]],
     ['a missing parent', {}, [{ op: 'add', path: '/a/b', value: 1 }]],
     ['a null parent', { a: null }, [{ op: 'add', path: '/a/b', value: 1 }]],
     ['a scalar parent', { a: 1 }, [{ op: 'add', path: '/a/b', value: 1 }]],
-    ['beyond the end', { l: [] }, [{ op: 'add', path: '/l/1', value: 1 }]],
-    ['before the start', { l: [1] }, [{ op: 'remove', path: '/l/-2' }]],
-    ['replace beyond the end', { l: [1] }, [{ op: 'replace', path: '/l/1', value: 1 }]],
-    ['not an index', { l: [1] }, [{ op: 'replace', path: '/l/1e0', value: 1 }]],
-    ['an index too large', { l: [1] }, [{ op: 'add', path: '/l/99999999999999999999', value: 1 }]],
+    ['an index beyond the end', { l: [] }, [{ op: 'add', path: '/l/1', value: 1 }]],
+    ['an index before the start', { l: [1] }, [{ op: 'remove', path: '/l/-2' }]],
+    ['replacing beyond the end', { l: [1] }, [{ op: 'replace', path: '/l/1', value: 1 }]],
+    ['an invalid index', { l: [1] }, [{ op: 'replace', path: '/l/1e0', value: 1 }]],
+    ['an index that is too large', { l: [1] }, [{ op: 'add', path: '/l/99999999999999999999', value: 1 }]],
     ['a failed test', { a: 1 }, [{ op: 'test', path: '/a', value: 2 }]],
     ['an unknown operation', {}, [{ op: 'jump', path: '/a' }]],
     ['an inherited name as operation', {}, [{ op: 'constructor', path: '/a' }]],
-    ['no operation', {}, [{ path: '/a' }]],
-    ['no path', {}, [{ op: 'add', value: 1 }]],
-    ['adding the whole', {}, [{ op: 'add', path: '', value: {} }]],
-    ['replacing the whole by a scalar', {}, [{ op: 'replace', path: '', value: 1 }]],
+    ['a missing op', {}, [{ path: '/a' }]],
+    ['a missing path', {}, [{ op: 'add', value: 1 }]],
+    ['adding the whole document', {}, [{ op: 'add', path: '', value: {} }]],
+    ['replacing the whole document with a scalar', {}, [{ op: 'replace', path: '', value: 1 }]],
     ['inherited members', {}, [{ op: 'add', path: '/constructor/prototype/x', value: 1 }]],
-    ['inherited prototype', {}, [{ op: 'add', path: '/__proto__/x', value: 1 }]],
-    ['an element that is null', {}, [null]],
+    ['the inherited prototype', {}, [{ op: 'add', path: '/__proto__/x', value: 1 }]],
+    ['a null operation', {}, [null]],
   ])('%s does not apply', (_, document, operations) => {
     expect(failure(() => patch(document, operations))).toMatchObject({
       code: 422,
@@ -134,7 +139,7 @@ describe('operations', () => {
     });
   });
 
-  test('prototype members are members', () => {
+  test('members named like prototypes are ordinary members', () => {
     const result = patch({}, [{ op: 'add', path: '/__proto__', value: { x: 1 } }]);
     expect(JSON.stringify(result)).toBe('{"__proto__":{"x":1}}');
     expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
@@ -157,7 +162,7 @@ describe('hostile patches', () => {
     expect(patch({}, operations.slice(0, 1))).toEqual({ a: deep(600) });
   });
 
-  test('nesting by copies is stopped, however values are spelt', () => {
+  test('nesting by copies is stopped, also with exact number literals', () => {
     const put = '{"op":"add","path":"/a","value":{"x":1.0}}';
     const copies = Array.from({ length: 14 }, (_, at) => ({
       op: 'copy',
@@ -171,7 +176,7 @@ describe('hostile patches', () => {
     expect(failure(() => runSync(resultOf(reading.apply({}, schema, new DeferredWork())))).code).toBe(422);
   });
 
-  test('too many operations', () => {
+  test('too many operations are refused', () => {
     const operations = Array.from({ length: maxOperations + 1 }, () => ({ op: 'test', path: '', value: 0 }));
     expect(failure(() => patch({}, operations))).toMatchObject({
       code: 413,
@@ -179,14 +184,14 @@ describe('hostile patches', () => {
     });
   });
 
-  test('insertions into a long list end', async () => {
+  test('insertions into a long list are stopped in bounded time', async () => {
     const list = Array.from({ length: 400_000 }, () => 0);
     const operations = Array.from({ length: maxOperations }, () => ({ op: 'add', path: '/l/0', value: 1 }));
     await expectShort(10_000, () => expect(failure(() => patch({ l: list }, operations)).code).toBe(422));
   });
 });
 
-describe('a body as text', () => {
+describe('test compares values by their text', () => {
   const document = { i: 1, f: 1.5, html: 'a<b', plain: 'é', list: [1, 2], long: 9_007_199_254_740_993n };
   const reading = (body: string, fieldValidation: FieldValidation = 'Warn') =>
     jsonPatch.read(() => ({ ...readJson(body), bytes: Buffer.from(body) }), { fieldValidation });
@@ -200,7 +205,7 @@ describe('a body as text', () => {
     ['plain', '"é"'],
     ['list', '[ 1 , 2 ]'],
     ['long', '9007199254740993'],
-  ])('%s is %s', (path, spelling) => {
+  ])('%s equals %s', (path, spelling) => {
     expect(run(value(path, spelling))).toEqual(document);
   });
 
@@ -211,11 +216,11 @@ describe('a body as text', () => {
     ['html', '"a<b"'],
     ['plain', '"\\u00e9"'],
     ['list', '[1, 2.0]'],
-  ])('%s is not %s, which Go would write otherwise', (path, spelling) => {
+  ])('%s differs from %s, which Go would write differently', (path, spelling) => {
     expect(failure(() => run(value(path, spelling))).code).toBe(422);
   });
 
-  test('what the patch itself has put there is compared as it was put', () => {
+  test('a value added by the patch is compared as it was written', () => {
     expect(run('[{"op":"add","path":"/html","value":"x<y"},{"op":"test","path":"/html","value":"x<y"}]')).toEqual({
       ...document,
       html: 'x<y',
@@ -225,7 +230,7 @@ describe('a body as text', () => {
     expect(failure(() => run(`[${put},{"op":"test","path":"/i","value":2}]`)).code).toBe(422);
   });
 
-  test('a copy is written by Go, which escapes the signs of HTML and leaves the rest', () => {
+  test('a copy is encoded as by Go, with HTML characters escaped', () => {
     const copied = (spelling: string, expected: string): unknown =>
       run(
         `[{"op":"add","path":"/i","value":[${spelling}]},{"op":"copy","from":"/i","path":"/k"},{"op":"test","path":"/k","value":[${expected}]}]`,
@@ -236,12 +241,12 @@ describe('a body as text', () => {
     expect(failure(() => copied('"<"', '"<"')).code).toBe(422);
   });
 
-  test('half a character becomes the replacement character', () => {
+  test('a lone surrogate becomes the replacement character', () => {
     expect(run('[{"op":"add","path":"/i","value":"\\ud800"}]')).toMatchObject({ i: '\ufffd' });
     expect(run('[{"op":"add","path":"/i","value":"\\ud83d\\ude00"}]')).toMatchObject({ i: '😀' });
   });
 
-  test('a number that no double holds', () => {
+  test('a number beyond any float is refused, unless validation is off', () => {
     const body = '[{"op":"add","path":"/f","value":1e400}]';
     expect(failure(() => reading(body)).message).toBe(
       'error decoding patch: json: cannot unmarshal number 1e400 into Go struct field jsonPatchOp.value of type float64',
@@ -250,7 +255,7 @@ describe('a body as text', () => {
   });
 });
 
-describe('bodies', () => {
+describe('a body', () => {
   test.each<[string, FieldValidation, string]>([
     ['{}', 'Warn', 'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp'],
     ['{}', 'Ignore', 'json: cannot unmarshal object into Go value of type jsonpatch.Patch'],
@@ -272,7 +277,7 @@ describe('bodies', () => {
     ],
     ['', 'Warn', 'error decoding patch: unexpected end of JSON input'],
     ['x', 'Warn', "error decoding patch: invalid character 'x' looking for beginning of value"],
-  ])('%s (%s)', (body, validation, message) => {
+  ])('%s is refused with fieldValidation %s', (body, validation, message) => {
     expect(failure(() => read(body, validation))).toMatchObject({ code: 400, reason: 'BadRequest', message });
   });
 
@@ -280,7 +285,7 @@ describe('bodies', () => {
     expect(runSync(resultOf(read('null').apply({ a: 1 }, schema, new DeferredWork())))).toEqual({ a: 1 });
   });
 
-  test('unknown and repeated members are told', () => {
+  test('with unknown and repeated members is reported in strict validation', () => {
     const body = '[{"op":"add","path":"/a","path":"/b","value":1,"note":"x"}]';
     expect(read(body).strict).toEqual(['json patch duplicate field "[0].path"', 'json patch unknown field "[0].note"']);
     expect(read(body, 'Ignore').strict).toEqual([]);
@@ -304,7 +309,7 @@ describe('bodies', () => {
   });
 });
 
-describe('against an oracle that copies everything', () => {
+describe('compared with an oracle that copies everything', () => {
   const key = fc.constantFrom('a', 'b', '0', '1', '-', '-1');
   const pointer = fc.array(key, { minLength: 1, maxLength: 3 }).map((keys) => `/${keys.join('/')}`);
   const value = fc.oneof(fc.constantFrom<Json>(null, 1, 'x', {}, []), fc.constant<Json>({ a: [1, { b: 2 }] }));
@@ -314,7 +319,7 @@ describe('against an oracle that copies everything', () => {
     fc.record({ op: fc.constantFrom('move', 'copy'), from: pointer, path: pointer }),
   );
 
-  test('the same result, or none in both', () => {
+  test('a patch has the same result, or fails in both', () => {
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 6 }), (operations) => {
         const document: JsonObject = { a: { a: [1, 2], b: {} }, b: ['x', { a: 1 }] };
@@ -395,7 +400,7 @@ describe('against an oracle that copies everything', () => {
   }
 });
 
-test('every operation of a long patch is a step of its own', () => {
+test('each operation of a long patch is a separate step', () => {
   const operations = Array.from({ length: 1_000 }, (_, at) => ({ op: 'add', path: `/a${at}`, value: at }));
   const work = read(JSON.stringify(operations)).apply({}, schema, new DeferredWork());
   const { pauses, result } = countSteps(resultOf(work));

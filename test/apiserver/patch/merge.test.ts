@@ -13,24 +13,24 @@ function merge(target: JsonObject, patch: JsonObject): JsonObject {
 }
 
 test.each<[string, JsonObject, JsonObject, JsonObject]>([
-  ['replace', { a: 'b' }, { a: 'c' }, { a: 'c' }],
-  ['add', { a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
-  ['remove', { a: 'b', b: 1 }, { a: null }, { b: 1 }],
-  ['remove nothing', { a: 1 }, { b: null }, { a: 1 }],
-  ['nested', { a: { b: 'c', d: 1 } }, { a: { b: 'd', c: null } }, { a: { b: 'd', d: 1 } }],
+  ['a member is replaced', { a: 'b' }, { a: 'c' }, { a: 'c' }],
+  ['a member is added', { a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
+  ['a member is removed', { a: 'b', b: 1 }, { a: null }, { b: 1 }],
+  ['a missing member is removed without effect', { a: 1 }, { b: null }, { a: 1 }],
+  ['nested objects are merged', { a: { b: 'c', d: 1 } }, { a: { b: 'd', c: null } }, { a: { b: 'd', d: 1 } }],
   ['lists are replaced', { a: [1, 2] }, { a: [3] }, { a: [3] }],
-  ['an object takes the place of a scalar, without its nulls', { a: 1 }, { a: { b: null, c: 1 } }, { a: { c: 1 } }],
-  ['a scalar takes the place of an object', { a: { b: 1 } }, { a: 1 }, { a: 1 }],
-  ['new members lose their nulls, at any depth', {}, { a: { b: { c: null } } }, { a: { b: {} } }],
-  ['null stays an item of a list', { a: [1] }, { a: [null, { b: null }] }, { a: [null, {}] }],
-  ['a list in the place of an object keeps its nulls', { a: {} }, { a: [{ b: null }] }, { a: [{ b: null }] }],
-  ['null there counts as nothing', { a: null }, { a: { b: null } }, { a: {} }],
-  ['nothing', { a: 1 }, {}, { a: 1 }],
+  ['an object replaces a scalar, without its nulls', { a: 1 }, { a: { b: null, c: 1 } }, { a: { c: 1 } }],
+  ['a scalar replaces an object', { a: { b: 1 } }, { a: 1 }, { a: 1 }],
+  ['new members lose their nulls at any depth', {}, { a: { b: { c: null } } }, { a: { b: {} } }],
+  ['null stays as an item of a list', { a: [1] }, { a: [null, { b: null }] }, { a: [null, {}] }],
+  ['a list that replaces an object keeps its nulls', { a: {} }, { a: [{ b: null }] }, { a: [{ b: null }] }],
+  ['a null member is treated as missing', { a: null }, { a: { b: null } }, { a: {} }],
+  ['an empty patch changes nothing', { a: 1 }, {}, { a: 1 }],
 ])('%s', (_, target, patch, result) => {
   expect(merge(target, patch)).toEqual(result);
 });
 
-test('prototype members are members', () => {
+test('members named like prototypes are ordinary members', () => {
   const patch = JSON.parse('{"__proto__":{"polluted":true},"a":{"__proto__":1}}') as JsonObject;
   const result = merge({ a: {} }, patch);
   expect(JSON.stringify(result)).toBe('{"__proto__":{"polluted":true},"a":{"__proto__":1}}');
@@ -42,7 +42,7 @@ const json = fc.letrec<{ value: Json; object: JsonObject }>((tie) => ({
   object: fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('value')) as fc.Arbitrary<JsonObject>,
 })).object;
 
-test('a patch made from two objects turns the one into the other', () => {
+test('a patch computed from two objects turns one into the other', () => {
   const isObject = (value: Json | undefined): value is JsonObject =>
     typeof value === 'object' && value !== null && !Array.isArray(value);
   const between = (from: JsonObject, to: JsonObject): JsonObject => {
@@ -61,19 +61,19 @@ test('a patch made from two objects turns the one into the other', () => {
   );
 });
 
-test('with fieldValidation Ignore every body that is none is called the same', () => {
+test('with fieldValidation Ignore every invalid body gets the same message', () => {
   for (const body of ['x', '1', 'null', '']) {
     expect(() => mergePatch.read(() => readJson(body), { fieldValidation: 'Ignore' })).toThrow(/^Invalid JSON Patch$/);
   }
 });
 
-test('with fieldValidation Ignore a list takes the place of the object', () => {
+test('with fieldValidation Ignore a list replaces the object', () => {
   const read = mergePatch.read(() => readJson('[{"z":1,"a":{"x":null}},null,[null]]'), { fieldValidation: 'Ignore' });
   const result = runSync(resultOf(read.apply({ k: 'v' }, {}, new DeferredWork())));
   expect(read.shown(result)).toBe('[{"a":{},"z":1},null,[null]]');
 });
 
-test('what comes twice in a list that takes the place of an object still does when the result is read', () => {
+test('repeated members of a list that replaces an object are reported for the result', () => {
   const duplicatesOf = (live: JsonObject): readonly string[] => {
     const body = '{"spec":[{"k":1,"k":2}]}';
     const text = () => ({ ...readJson(body), bytes: Buffer.from(body) });
@@ -85,7 +85,7 @@ test('what comes twice in a list that takes the place of an object still does wh
   expect(duplicatesOf({})).toEqual([]);
 });
 
-test('what is large is merged in steps, and in order', () => {
+test('large objects are merged in steps and in order', () => {
   const numbered = (count: number, value: (at: number) => Json): JsonObject =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${String(at).padStart(5, '0')}`, value(at)]));
   const target = { data: numbered(9_000, (at) => at), rest: { a: 1 } };

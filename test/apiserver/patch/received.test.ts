@@ -12,7 +12,7 @@ import { expectShort } from '../../processor-time.js';
 const read = (text: string) => readReceivedPatch(() => ({ ...readJson(text), bytes: Buffer.from(text) }));
 const object: JsonObject = { a: { b: 1 }, list: [1, 2], none: null };
 
-describe('an operation that does not fit', () => {
+describe('an operation that does not apply is reported', () => {
   test.each([
     [{ op: 'frobnicate', path: '/a' }, 'Unexpected kind: frobnicate'],
     [{ path: '/a' }, 'Unexpected kind: unknown'],
@@ -68,7 +68,7 @@ describe('an operation that does not fit', () => {
     [{ op: 'test', path: '/a/b', value: 2 }, 'testing value /a/b failed: test failed'],
     [{ op: 'test', path: '/x/y', value: 2 }, 'test operation does not apply: is missing path: /x/y: missing value'],
     [{ op: 'test', path: '', value: {} }, 'testing value  failed: test failed'],
-  ])('%j', (operation, why) => {
+  ])('for %j', (operation, why) => {
     const patch = read(JSON.stringify([operation]));
     expect(() => runSync(patch.apply(object))).toThrow(DoesNotApply);
     expect(() => runSync(patch.apply(object))).toThrow(why);
@@ -80,7 +80,7 @@ test.each([
   ['{"op":"add"}', 'json: cannot unmarshal object into Go value of type jsonpatch.Patch'],
   ['this', "invalid character 'h' in literal true (expecting 'r')"],
   ['[1]', 'json: cannot unmarshal number into Go value of type jsonpatch.Operation'],
-])('%s is no patch: %s', (text, why) => {
+])('%s is not a patch: %s', (text, why) => {
   expect(() => read(text)).toThrow(why);
 });
 
@@ -91,7 +91,7 @@ test('copies that double are stopped', () => {
   );
 });
 
-test('nothing to do is known before', () => {
+test('an empty patch is recognized before it is applied', () => {
   expect([read('[]').isEmpty, read('null').isEmpty, read('[{"op":"remove","path":"/a"}]').isEmpty]).toEqual([
     true,
     true,
@@ -99,35 +99,39 @@ test('nothing to do is known before', () => {
   ]);
 });
 
-test('numbers are what they mean, and are known as they were written', () => {
+test('numbers have their value in the result and their literal in its text', () => {
   const applied = runSync(read('[{"op":"add","path":"/x","value":[1.0,1e400]}]').apply({ a: 1 }));
   expect(applied.result).toEqual({ a: 1, x: [1, Number.POSITIVE_INFINITY] });
   expect(applied.text.exact).toEqual({ a: 1, x: [new NumberLiteral('1.0'), new NumberLiteral('1e400')] });
 });
 
-test('what is undefined in an object made by code is not there', () => {
+test('undefined members of an object are ignored', () => {
   const made = { a: 1, b: undefined } as unknown as JsonObject;
   expect(runSync(read('[{"op":"add","path":"/x","value":1.0}]').apply(made)).result).toStrictEqual({ a: 1, x: 1 });
 });
 
 test.each([
-  ['what is put in the place of all', '[{"op":"replace","path":"","value":{"a":1,"b":2,"b":3}}]', '{"a":1,"b":3}'],
+  ['a replaced document', '[{"op":"replace","path":"","value":{"a":1,"b":2,"b":3}}]', '{"a":1,"b":3}'],
   [
-    'what is compared',
+    'a compared value',
     '[{"op":"add","path":"/b","value":{"c":1,"c":{"d":1,"d":2}}},{"op":"test","path":"/b","value":{"c":{"d":2}}}]',
     '{"a":1,"b":{"c":{"d":2}}}',
   ],
   [
-    'what is gone through',
+    'a traversed value',
     '[{"op":"add","path":"/b","value":{"c":1,"c":2}},{"op":"test","path":"/b/c","value":2}]',
     '{"a":1,"b":{"c":2}}',
   ],
-  ['what nobody looks at', '[{"op":"add","path":"/b","value":{"c":1,"c":2}}]', '{"a":1,"b":{"c":1,"c":2}}'],
-])('of members that come twice the last counts in %s', (_, patch, result) => {
+  [
+    'an untouched value, when it is read',
+    '[{"op":"add","path":"/b","value":{"c":1,"c":2}}]',
+    '{"a":1,"b":{"c":1,"c":2}}',
+  ],
+])('the last of repeated members counts in %s', (_, patch, result) => {
   expect(runSync(read(patch).apply({ a: 1 })).text).toEqual(readJson(result));
 });
 
-test('what operations have nested beyond all measure is compared, and refused', () => {
+test('a result that operations nest too deeply is compared without overflow, and refused', () => {
   const [begin, end] = ['['.repeat(990), ']'.repeat(990)];
   const into = `/b${'/0'.repeat(989)}/-`;
   const round = `{"op":"add","path":"/b","value":${begin}${end}},{"op":"move","from":"/a","path":"${into}"},{"op":"move","from":"/b","path":"/a"}`;
@@ -137,20 +141,20 @@ test('what operations have nested beyond all measure is compared, and refused', 
   );
 });
 
-test('what is nested deeply is written in a time that grows with its length', async () => {
+test('deeply nested values are written in linear time', async () => {
   let deep: Json = 'x'.repeat(2_000_000);
   for (let at = 0; at < 900; at++) deep = [deep];
   const patch = read('[{"op":"add","path":"/b","value":1.0}]');
   await expectShort(2_000, () => runSync(patch.apply({ a: deep })));
 });
 
-test('a number that is written otherwise is another one', () => {
+test('a number written differently does not pass a test', () => {
   expect(() => runSync(read('[{"op":"test","path":"/a","value":1.0}]').apply({ a: 1 }))).toThrow(
     'testing value /a failed',
   );
 });
 
-test('a webhook may send more operations than a caller', () => {
+test('a webhook may send more operations than a client', () => {
   const operation = { op: 'add', path: '/a/b', value: 2 };
   const { result } = runSync(read(JSON.stringify(Array.from({ length: 10_001 }, () => operation))).apply(object));
   expect(result).toMatchObject({ a: { b: 2 } });

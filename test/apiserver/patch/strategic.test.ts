@@ -33,7 +33,7 @@ function applyInSteps(current: JsonObject, patch: Json): { readonly result: Json
 }
 const apply = (current: JsonObject, patch: Json): JsonObject => applyInSteps(current, patch).result;
 
-test('what is large is merged in steps', () => {
+test('large objects are merged in steps', () => {
   const names = Array.from({ length: 10_000 }, (_, at) => `k${at}`);
   const live = Object.fromEntries(names.slice(0, 9_000).map((name) => [name, 'live']));
   const patch = Object.fromEntries(names.map((name, at) => [name, at % 2 === 0 ? null : 'new']));
@@ -45,7 +45,7 @@ test('what is large is merged in steps', () => {
   });
 });
 
-test('what is quoted of a patch has no directives that were carried out, also below items that it changes', () => {
+test('the quoted patch omits directives that were carried out, also within changed items', () => {
   const patch = {
     items: [
       { name: 'x', $retainKeys: ['name', 'value'], value: 'n' },
@@ -57,7 +57,7 @@ test('what is quoted of a patch has no directives that were carried out, also be
   expect(read.shown(result)).toBe('map[items:[map[name:x value:n] map[$retainKeys:[] name:y]]]');
 });
 
-test.each(['delete', 'replace'])('what is quoted of a patch has directives that were not carried out: %s', (word) => {
+test.each(['delete', 'replace'])('the quoted patch contains directives that were not carried out: %s', (word) => {
   const patch = {
     items: [
       { name: 'x', $retainKeys: ['name'] },
@@ -69,7 +69,7 @@ test.each(['delete', 'replace'])('what is quoted of a patch has directives that 
   expect(read.shown(result)).toBe(`map[items:[map[$retainKeys:[name] name:x] map[$patch:${word} name:x]]]`);
 });
 
-test('what is quoted of a patch has no directives below values that are new', () => {
+test('the quoted patch omits directives within new values', () => {
   const gone = { $patch: 'delete', name: 'z' };
   const patch = { a: { of: [gone], is: gone, $patch2: 'k' }, b: [gone, { of: [gone] }], c: gone };
   const read = strategicPatch.read(() => readJson(JSON.stringify(patch)), { fieldValidation: 'Warn' });
@@ -82,16 +82,21 @@ test('what is quoted of a patch has no directives below values that are new', ()
 describe('merging', () => {
   test.each<[string, JsonObject, JsonObject, JsonObject]>([
     [
-      'maps merge, null removes',
+      'maps merge, and null removes a member',
       { data: { a: '1', b: '1' } },
       { data: { a: null, c: '2' } },
       { data: { b: '1', c: '2' } },
     ],
     ['lists are replaced', { plain: ['a'] }, { plain: ['b'] }, { plain: ['b'] }],
     ['null removes a list', { tags: ['a'] }, { tags: null }, {}],
-    ['a struct that is to be replaced', { whole: { a: '1', b: '1' } }, { whole: { a: '2' } }, { whole: { a: '2' } }],
-    ['a set: new values in front', { tags: ['a', 'b'] }, { tags: ['c', 'b'] }, { tags: ['c', 'a', 'b'] }],
-    ['a set: nothing new', { tags: ['a', 'b'] }, { tags: ['a'] }, { tags: ['a', 'b'] }],
+    [
+      'a struct with the replace strategy is replaced',
+      { whole: { a: '1', b: '1' } },
+      { whole: { a: '2' } },
+      { whole: { a: '2' } },
+    ],
+    ['new values of a set come first', { tags: ['a', 'b'] }, { tags: ['c', 'b'] }, { tags: ['c', 'a', 'b'] }],
+    ['a set without new values is unchanged', { tags: ['a', 'b'] }, { tags: ['a'] }, { tags: ['a', 'b'] }],
     [
       'an empty list changes nothing',
       { tags: ['a'], items: [{ name: 'x' }] },
@@ -111,7 +116,7 @@ describe('merging', () => {
       { items: [{ name: 'z' }, { name: 'y' }, { name: 'x' }] },
     ],
     [
-      'below items as well',
+      'items merge at deeper levels',
       { items: [{ name: 'x', inner: [{ id: '1', n: 1 }] }] },
       {
         items: [
@@ -136,21 +141,21 @@ describe('merging', () => {
         ],
       },
     ],
-    ['a directive of null is none in what is new', {}, { spec: { $patch: null, b: 'x' } }, { spec: { b: 'x' } }],
-    ['what is new loses its nulls', {}, { spec: { a: null, b: 'x' } }, { spec: { b: 'x' } }],
-    ['another type takes the place', { data: { a: '1' } }, { data: 'x' }, { data: 'x' }],
-    ['letter case of names does not matter to the strategy', { Tags: ['a'] }, { Tags: ['b'] }, { Tags: ['b', 'a'] }],
+    ['a null directive in a new map is dropped', {}, { spec: { $patch: null, b: 'x' } }, { spec: { b: 'x' } }],
+    ['a new map loses its nulls', {}, { spec: { a: null, b: 'x' } }, { spec: { b: 'x' } }],
+    ['a value of another type replaces the old one', { data: { a: '1' } }, { data: 'x' }, { data: 'x' }],
+    ['the strategy is found regardless of letter case', { Tags: ['a'] }, { Tags: ['b'] }, { Tags: ['b', 'a'] }],
   ])('%s', (_, current, patch, result) => {
     const before = JSON.stringify(current);
     expect(apply(current, patch)).toEqual(result);
     expect(JSON.stringify(current)).toBe(before);
   });
 
-  test('null as a whole changes nothing', () => {
+  test('a null patch changes nothing', () => {
     expect(apply({ plain: ['a'] }, null)).toEqual({ plain: ['a'] });
   });
 
-  test('prototype members are members', () => {
+  test('members named like prototypes are ordinary members', () => {
     const patch = JSON.parse('{"data":{"__proto__":"x"},"__proto__":{"y":1}}') as JsonObject;
     expect(JSON.stringify(apply({ data: { a: '1' } }, patch))).toBe(
       '{"data":{"a":"1","__proto__":"x"},"__proto__":{"y":1}}',
@@ -163,7 +168,7 @@ describe('directives', () => {
   test.each<[string, JsonObject, JsonObject, JsonObject]>([
     ['$patch: replace in a map', spec, { spec: { $patch: 'replace', c: '2' } }, { spec: { c: '2' } }],
     ['$patch: delete in a map', spec, { spec: { $patch: 'delete', c: '2' } }, { spec: {} }],
-    ['any $patch in a map that is new', {}, { spec: { $patch: 'nonsense', a: '1' }, plain: ['a'] }, { plain: ['a'] }],
+    ['any $patch in a new map', {}, { spec: { $patch: 'nonsense', a: '1' }, plain: ['a'] }, { plain: ['a'] }],
     [
       '$patch: delete of an item',
       { items: [{ name: 'x' }, { name: 'y' }] },
@@ -176,9 +181,9 @@ describe('directives', () => {
       { items: [{ name: 'y' }, { $patch: 'replace' }] },
       { items: [{ name: 'y' }] },
     ],
-    ['$patch: replace by nothing', { items: [{ name: 'x' }] }, { items: [{ $patch: 'replace' }] }, { items: [] }],
+    ['$patch: replace with nothing', { items: [{ name: 'x' }] }, { items: [{ $patch: 'replace' }] }, { items: [] }],
     [
-      'directives of a list that is new',
+      'directives of a new list',
       {},
       { items: [{ $patch: 'delete', name: 'x' }, { name: 'y' }] },
       { items: [{ name: 'y' }] },
@@ -190,9 +195,9 @@ describe('directives', () => {
       { '$deleteFromPrimitiveList/tags': ['a', 'z'] },
       { tags: ['b'] },
     ],
-    ['$deleteFromPrimitiveList of a list that is not there', {}, { '$deleteFromPrimitiveList/tags': ['a'] }, {}],
+    ['$deleteFromPrimitiveList of a missing list', {}, { '$deleteFromPrimitiveList/tags': ['a'] }, {}],
     [
-      '$deleteFromPrimitiveList and additions',
+      '$deleteFromPrimitiveList with additions',
       { tags: ['a', 'b'] },
       { '$deleteFromPrimitiveList/tags': ['a'], tags: ['c'] },
       { tags: ['c', 'b'] },
@@ -216,7 +221,7 @@ describe('directives', () => {
       { items: [{ name: 'z' }, { name: 'x' }, { name: 'live' }] },
     ],
     [
-      '$setElementOrder of what takes the place of what goes',
+      '$setElementOrder with an item that replaces a deleted one',
       { items: [{ name: 'x' }, { name: 'gone' }, { name: 'live' }] },
       {
         '$setElementOrder/items': [{ name: 'z' }, { name: 'x' }],
@@ -225,13 +230,13 @@ describe('directives', () => {
       { items: [{ name: 'live' }, { name: 'z' }, { name: 'x' }] },
     ],
     [
-      '$setElementOrder of a list that is new',
+      '$setElementOrder of a new list',
       {},
       { '$setElementOrder/tags': ['b', 'a'], tags: ['b', 'a'] },
       { tags: ['b', 'a'] },
     ],
     [
-      'an empty $setElementOrder, in which what is new has no place',
+      'an empty $setElementOrder, which lists none of the new items',
       { items: [{ name: 'x' }, { name: 'y' }], tags: ['t'] },
       {
         '$setElementOrder/items': [],
@@ -242,32 +247,32 @@ describe('directives', () => {
       { items: [{ name: 'b' }, { name: 'x' }, { name: 'y' }, { name: 'a' }], tags: ['t', 'v', 'u'] },
     ],
     [
-      '$setElementOrder of a list that is new, with a deletion of nothing',
+      '$setElementOrder of a new list with a deletion of nothing',
       {},
       { '$setElementOrder/items': [{ name: 'x' }], items: [{ name: 'x' }, { $patch: 'delete' }] },
       { items: [{ name: 'x' }] },
     ],
     [
-      '$setElementOrder of a list that is new keeps nulls, also one for a directive',
+      '$setElementOrder of a new list keeps nulls, even a null directive',
       {},
       { '$setElementOrder/items': [], items: [{ name: null }, { name: 'x', $patch: null }] },
       { items: [{ name: null }] },
     ],
-    ['$setElementOrder of nothing', {}, { '$setElementOrder/tags': ['b'] }, {}],
+    ['$setElementOrder of a missing list', {}, { '$setElementOrder/tags': ['b'] }, {}],
     [
-      'unlisted live items keep their place',
+      'unlisted live items keep their position',
       { tags: ['l1', 'a', 'l2', 'b'] },
       { '$setElementOrder/tags': ['b', 'a'], tags: [] },
       { tags: ['l1', 'l2', 'b', 'a'] },
     ],
     [
-      'an order of a list that does not merge: it is replaced',
+      'an order of a list without merge strategy, which is replaced',
       { plain: ['a', 'b'] },
       { '$setElementOrder/plain': ['c', 'a'], plain: ['a'] },
       { plain: ['a'] },
     ],
     [
-      'an order of a list that does not merge and is to be empty',
+      'an order of a list without merge strategy that becomes empty',
       { plain: ['a', 'b'] },
       { '$setElementOrder/plain': ['a'], plain: [] },
       { plain: [] },
@@ -276,13 +281,19 @@ describe('directives', () => {
     expect(apply(current, patch)).toEqual(result);
   });
 
-  test('of a list that does not merge they are data', () => {
+  test('in a list without merge strategy are plain data', () => {
     expect(apply({ plain: ['a'] }, { plain: [{ $patch: 'delete' }] })).toEqual({ plain: [{ $patch: 'delete' }] });
   });
 });
 
 test.each<[string, JsonObject, Json, number, string]>([
-  ['not an object', {}, [], 400, 'json: cannot unmarshal array into Go value of type map[string]interface {}'],
+  [
+    'a patch that is not an object',
+    {},
+    [],
+    400,
+    'json: cannot unmarshal array into Go value of type map[string]interface {}',
+  ],
   [
     'an unknown $patch',
     { spec: {} },
@@ -305,35 +316,35 @@ test.each<[string, JsonObject, Json, number, string]>([
     'merging lists cannot yet be specified in the patch',
   ],
   [
-    'an item without key',
+    'an item without its key',
     { items: [{ name: 'x' }] },
     { items: [{ value: 'o' }] },
     500,
     'map: map[value:o] does not contain declared merge key: name',
   ],
   [
-    'a deletion without key',
+    'a deletion without a key',
     { items: [{ name: 'x' }] },
     { items: [{ $patch: 'delete' }] },
     500,
     'map: map[$patch:delete] does not contain declared merge key: name',
   ],
   [
-    'a live item without key, wherever something is merged beside it',
+    'a live item without its key beside merged items',
     { items: [{ name: 'x' }, { value: 'o' }] },
     { items: [{ name: 'x', value: 'p' }] },
     500,
     'map: map[value:o] does not contain declared merge key: name',
   ],
   [
-    'an order of what has an item without key',
+    'an order for a list with an item without its key',
     { items: [{}, { name: 'x' }] },
     { '$setElementOrder/items': [{ name: 'x' }] },
     500,
     'map: map[] does not contain declared merge key: name',
   ],
   [
-    'an order of items that have no key',
+    'an order of items that have no merge key',
     { loose: [{ name: 'x' }] },
     { '$setElementOrder/loose': [], loose: [] },
     500,
@@ -347,44 +358,50 @@ test.each<[string, JsonObject, Json, number, string]>([
     'invalid patch format of retainKeys',
   ],
   [
-    'retainKeys that is no list',
+    'retainKeys that is not a list',
     { spec: { a: '1' } },
     { spec: { $retainKeys: 'a' } },
     400,
     'invalid patch format of retainKeys',
   ],
   [
-    'a place without key before the one that is looked for',
+    'an entry without a key before the one that is searched',
     { items: [{ name: 'x' }] },
     { '$setElementOrder/items': [{ name: 'y' }, 'x', { name: 'x' }] },
     500,
     'value for key 1 is not a map',
   ],
-  ['an order without list', {}, { $setElementOrder: [] }, 400, 'invalid patch format of setElementOrder list'],
-  ['a deletion without list', {}, { $deleteFromPrimitiveList: ['a'] }, 400, 'invalid patch format of primitive list'],
+  ['an order without a list name', {}, { $setElementOrder: [] }, 400, 'invalid patch format of setElementOrder list'],
   [
-    'an order that is no list',
+    'a deletion without a list name',
+    {},
+    { $deleteFromPrimitiveList: ['a'] },
+    400,
+    'invalid patch format of primitive list',
+  ],
+  [
+    'an order that is not a list',
     {},
     { '$setElementOrder/tags': 'a' },
     500,
     'expected a []interface {}, but received a string',
   ],
   [
-    'a patched value not in the order',
+    'a patched value that is not in the order',
     { tags: ['d'] },
     { '$setElementOrder/tags': ['d'], tags: ['x'] },
     500,
     "The order in patch list:\n[x]\n doesn't match $setElementOrder list:\n[d]\n",
   ],
   [
-    'an order of items, one of which is none',
+    'an order of items, one of which is null',
     {},
     { '$setElementOrder/items': [{ name: 'y' }], items: [{ name: 'x' }, null] },
     500,
     'expected a map[string]interface {}, but received a %!s(<nil>)',
   ],
   [
-    'a replacement after the last item in the order',
+    'a replacement after the last item of the order',
     { items: [{ name: 'x' }] },
     { '$setElementOrder/items': [{ name: 'x' }], items: [{ name: 'x' }, { $patch: 'replace' }] },
     500,
@@ -399,28 +416,28 @@ test.each<[string, JsonObject, Json, number, string]>([
     'the server rejected our request due to an error in our request',
   ],
   [
-    'maps below values',
+    'maps within values',
     { data: { a: {} } },
     { data: { a: { b: 1 } } },
     500,
     'merging an object in json but data type is not struct, instead is: map',
   ],
   [
-    'unknown fields that are there',
+    'unknown fields that exist in the object',
     { other: {} },
     { other: { a: 1 } },
     500,
     'unable to find api field in struct Thing for the json field "other"',
   ],
   [
-    'an order of what is no list',
+    'an order for a map',
     { data: { a: '1' } },
     { '$setElementOrder/data': [] },
     500,
     'expected a []interface {}, but received a map[string]interface {}',
   ],
   [
-    'an order of what is not there and would be no list',
+    'an order for a missing map',
     {},
     { '$setElementOrder/data': [] },
     500,
@@ -437,7 +454,7 @@ test.each<[string, JsonObject, Json, number, string]>([
   throw new Error('nothing was thrown');
 });
 
-describe('a patch made from two objects turns the one into the other', () => {
+describe('a patch computed from two objects', () => {
   const letter = fc.constantFrom('a', 'b', 'c', 'd');
   const things = fc
     .record({
@@ -491,7 +508,7 @@ describe('a patch made from two objects turns the one into the other', () => {
   const withoutNulls = (value: JsonObject): Json =>
     JSON.parse(JSON.stringify(value, (_, at: Json) => at ?? undefined)) as Json;
 
-  test('always', () => {
+  test('turns one into the other', () => {
     fc.assert(
       fc.property(things, things, (from, to) => {
         expect(withoutNulls(apply(from as unknown as JsonObject, between(from, to)))).toEqual(to);

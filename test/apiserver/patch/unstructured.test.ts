@@ -76,7 +76,7 @@ test.each<[Json, string | undefined]>([
     { nested: { of: {}, name: 'x' }, last: 5 },
     'json: cannot unmarshal object into Go struct field Inner.of of type string',
   ],
-])('%j: %s', (value, problem) => {
+])('conversion of %j reports: %s', (value, problem) => {
   expect(runSync(convertUnstructured(schema, value, 'int')).problem).toBe(problem);
 });
 
@@ -97,16 +97,16 @@ test.each<[Json, Json]>([
     { text: 'x', items: [{ size: 2 ** 32 }, null], sizes: { a: 2 ** 32 + 1, b: null }, unknown: 2 ** 40 },
     { text: 'x', items: [{ size: 0 }, null], sizes: { a: 1, b: null }, unknown: 2 ** 40 },
   ],
-])('of numbers that are too large for their field the lower bits stay: %o', (value, left) => {
+])('numbers too large for their field keep their lower bits: %o', (value, left) => {
   expect(runSync(convertUnstructured(schema, value, 'int'))).toEqual({ value: left });
 });
 
-test('where all numbers are floats', () => {
+test('whole numbers are accepted where all numbers are floats', () => {
   expect(runSync(convertUnstructured(schema, { count: 5 }, 'float')).problem).toBeUndefined();
   expect(runSync(convertUnstructured(schema, { data: 5 }, 'float')).problem).toBe('cannot restore map from float64');
 });
 
-test('what is in thousands is looked at in steps, and the first problem is told', () => {
+test('thousands of items are checked in steps, and the first problem is reported', () => {
   const items = Array.from({ length: 9_000 }, (_, at) => (at < 8_000 ? { name: 'x' } : at));
   const { pauses, result } = countSteps(convertUnstructured(schema, { items }, 'int'));
   expect(pauses).toBeGreaterThan(3);

@@ -18,7 +18,7 @@ class InterruptedStore extends MemoryStore {
   }
 }
 
-test('the deletion of a collection spares what took the name of one that it found', async () => {
+test('the deletion of a collection spares an object recreated under the name of a listed one', async () => {
   const store = new InterruptedStore();
   const server = await createServer({ store, controllers: [] });
   try {

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => it.stop());
 
-test('a namespace that nothing holds goes with the second request', async () => {
+test('a namespace without finalizers is removed by the second deletion', async () => {
   const path = '/api/v1/namespaces/n';
   const body = { metadata: { name: 'n' } };
   await it.ask('POST', '/api/v1/namespaces', { body });
@@ -19,7 +19,7 @@ test('a namespace that nothing holds goes with the second request', async () => 
   expect((await it.ask('GET', path)).code).toBe(404);
 });
 
-test('a namespace that finalizers alone still hold has no grace left once its deletion is asked for again', async () => {
+test('a second deletion of a namespace held by metadata finalizers sets its grace period to 0', async () => {
   const path = '/api/v1/namespaces/held';
   const metadata = { name: 'held', finalizers: ['a.test/own'] };
   await it.ask('POST', '/api/v1/namespaces', { body: { metadata } });
@@ -34,7 +34,7 @@ test('a namespace that finalizers alone still hold has no grace left once its de
 test.each([
   ['Orphan', ['orphan']],
   ['Foreground', ['foregroundDeletion']],
-])('what is deleted with the policy %s stays for the collector', async (propagationPolicy, finalizers) => {
+])('an object deleted with the policy %s waits for the garbage collector', async (propagationPolicy, finalizers) => {
   const path = '/api/v1/namespaces/default/configmaps';
   await it.ask('POST', path, { body: { metadata: { name: 'c', finalizers: ['a.test/own'] } } });
   const { metadata } = (await it.ask('DELETE', `${path}/c`, { body: { propagationPolicy } })).json();
@@ -45,7 +45,7 @@ test.each([
   });
 });
 
-test('what a deletion demands of an event in vain is told of the group it is stored in', async () => {
+test('an unmet precondition of an event is reported under the group it is stored in', async () => {
   const path = '/apis/events.k8s.io/v1/namespaces/default/events/e';
   const involvedObject = { kind: 'ConfigMap', name: 'c', namespace: 'default' };
   await it.ask('POST', '/api/v1/namespaces/default/events', { body: { metadata: { name: 'e' }, involvedObject } });

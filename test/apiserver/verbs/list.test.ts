@@ -23,7 +23,7 @@ const name = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
 const write = fc.tuple(name, fc.constantFrom('x', 'y', undefined));
 type Write = readonly [string, string | undefined];
 
-test('pages show one state, whatever is written between them; a state forgotten is gone on from at the latest', async () => {
+test('pages show one state despite writes, and continue from the latest state once theirs is compacted', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(write, { minLength: 1, maxLength: 12 }),
@@ -84,29 +84,29 @@ test('pages show one state, whatever is written between them; a state forgotten 
 });
 
 test.each<[string, Query, readonly string[] | string]>([
-  ['exactly then', { resourceVersion: '2', resourceVersionMatch: 'Exact' }, ['a=x@1', 'b=x@2']],
-  ['not older', { resourceVersion: '2', resourceVersionMatch: 'NotOlderThan' }, ['a=x@1', 'b=y@3']],
-  ['not older, said in fewer words', { resourceVersion: '2' }, ['a=x@1', 'b=y@3']],
+  ['exactly at a version', { resourceVersion: '2', resourceVersionMatch: 'Exact' }, ['a=x@1', 'b=x@2']],
+  ['not older than a version', { resourceVersion: '2', resourceVersionMatch: 'NotOlderThan' }, ['a=x@1', 'b=y@3']],
+  ['not older than a version, by default', { resourceVersion: '2' }, ['a=x@1', 'b=y@3']],
   [
-    'not older, in pages',
+    'not older than a version, with a limit',
     { resourceVersion: '2', resourceVersionMatch: 'NotOlderThan', limit: '5' },
     ['a=x@1', 'b=y@3'],
   ],
-  ['a version and a limit mean exactly', { resourceVersion: '2', limit: '5' }, ['a=x@1', 'b=x@2']],
-  ['no page from any state', { resourceVersion: '0', limit: '1' }, ['a=x@1', 'b=y@3']],
-  ['a page if zero is written otherwise', { resourceVersion: '00', limit: '1' }, ['a=x@1']],
+  ['a version with a limit means that exact version', { resourceVersion: '2', limit: '5' }, ['a=x@1', 'b=x@2']],
+  ['resourceVersion 0 ignores the limit', { resourceVersion: '0', limit: '1' }, ['a=x@1', 'b=y@3']],
+  ['a zero written differently keeps the limit', { resourceVersion: '00', limit: '1' }, ['a=x@1']],
   [
-    'forgotten',
+    'a compacted version is refused',
     { resourceVersion: '1', resourceVersionMatch: 'Exact' },
     'The resourceVersion for the provided list is too old.',
   ],
-  ['not yet', { resourceVersion: '9' }, 'Timeout: Too large resource version: 9, current: 3'],
+  ['a future version times out', { resourceVersion: '9' }, 'Timeout: Too large resource version: 9, current: 3'],
   [
-    'going on where nothing is yet',
+    'a continue token of a future version times out',
     { continue: writeContinue({ revision: 9n, after: 'n/a' }) },
     'Timeout: Too large resource version: 9, current: 3',
   ],
-])('%s', async (_, query, wanted) => {
+])('a list: %s', async (_, query, wanted) => {
   const clock = new FakeClock();
   const store = new MemoryStore({ clock });
   const api = collection(store, clock);
@@ -119,7 +119,7 @@ test.each<[string, Query, readonly string[] | string]>([
   expect(await answer).toEqual(wanted);
 });
 
-test('pages of all namespaces show all, and the last says nothing of a rest', async () => {
+test('pages cover all namespaces, and the last has no remaining count', async () => {
   const store = new MemoryStore();
   const api = collection(store, new FakeClock());
   for (const namespace of ['m', 'n']) for (const name of ['a', 'b']) await api.put(namespace, name);
@@ -141,7 +141,7 @@ test.each([
   ['n', ['a', 'b', 'c', 'd']],
   ['/', ['a', 'b', 'c', 'd']],
   ['n/z', []],
-])('a list goes on at the key it is told (%j)', async (start, names) => {
+])('a list continues at the key of its token (%j)', async (start, names) => {
   const clock = new FakeClock();
   const store = new MemoryStore({ clock });
   const api = collection(store, clock);
@@ -152,31 +152,31 @@ test.each([
 });
 
 test.each<[string, Query, string, readonly string[]]>([
-  ['one', { fieldSelector: 'metadata.name=a', limit: '1' }, 'n', ['a=x@1']],
+  ['an object by name', { fieldSelector: 'metadata.name=a', limit: '1' }, 'n', ['a=x@1']],
   [
-    'one, for which a limit is nothing',
+    'an object at a version, with a limit that has no effect',
     { fieldSelector: 'metadata.name=a', resourceVersion: '3', limit: '1' },
     'n',
     ['a=w@5'],
   ],
   [
-    'one as it was',
+    'an object exactly at a version',
     { fieldSelector: 'metadata.name=a', resourceVersion: '3', resourceVersionMatch: 'Exact', limit: '1' },
     'n',
     ['a=x@1'],
   ],
   [
-    'one whose namespace is selected',
+    'an object selected by name and namespace',
     { fieldSelector: 'metadata.name=a,metadata.namespace=n', resourceVersion: '3', limit: '1' },
     '',
     ['a=w@5'],
   ],
-  ['one in no namespace that there can be', { fieldSelector: 'metadata.name=a,metadata.namespace=N/' }, '', []],
-  ['one that others are called like', { fieldSelector: 'metadata.name=b', limit: '1' }, 'n', []],
-  ['one that has other labels', { fieldSelector: 'metadata.name=a', labelSelector: 'l=y' }, 'n', []],
-  ['two that cannot be', { fieldSelector: 'metadata.name=a,metadata.name=bb' }, 'n', []],
-  ['one in each namespace', { fieldSelector: 'metadata.name=a' }, '', ['a=x@1', 'a=z@4']],
-])('of one name there is no second page: %s', async (_, query, namespace, wanted) => {
+  ['an impossible namespace', { fieldSelector: 'metadata.name=a,metadata.namespace=N/' }, '', []],
+  ['a name that is only a prefix', { fieldSelector: 'metadata.name=b', limit: '1' }, 'n', []],
+  ['an object with other labels', { fieldSelector: 'metadata.name=a', labelSelector: 'l=y' }, 'n', []],
+  ['two names at once', { fieldSelector: 'metadata.name=a,metadata.name=bb' }, 'n', []],
+  ['one object in each namespace', { fieldSelector: 'metadata.name=a' }, '', ['a=x@1', 'a=z@4']],
+])('a list by name has no second page: %s', async (_, query, namespace, wanted) => {
   const clock = new FakeClock();
   const store = new MemoryStore({ clock });
   const api = collection(store, clock);
@@ -193,7 +193,7 @@ test.each<[string, Query, string, readonly string[]]>([
   expect([labelOf(list), list.continue, list.remainingItemCount]).toEqual([wanted, undefined, undefined]);
 });
 
-test('what was gone on with after a state was forgotten is of one state again', async () => {
+test('pages continued after compaction show one state again', async () => {
   const clock = new FakeClock();
   const store = new MemoryStore({ clock });
   const api = collection(store, clock);
@@ -216,7 +216,7 @@ test('what was gone on with after a state was forgotten is of one state again', 
   await store.close();
 });
 
-test('one object with a limit from a version that is yet to come is not waited for', async () => {
+test('a list of one name with a limit does not wait for a future version', async () => {
   const clock = new FakeClock();
   const store = new MemoryStore({ clock });
   const api = collection(store, clock);
@@ -230,7 +230,7 @@ test('one object with a limit from a version that is yet to come is not waited f
   await store.close();
 });
 
-test('what nobody waits for any more is not gone on with', async () => {
+test('a list and a deletion of a collection stop when the caller disconnects', async () => {
   vi.spyOn(TurnTaking.prototype, 'isDue', 'get').mockReturnValue(true);
   const store = new MemoryStore();
   const clock = new FakeClock();
@@ -255,7 +255,7 @@ test('what nobody waits for any more is not gone on with', async () => {
 });
 
 test.each<Query>([{ resourceVersion: '1' }, { resourceVersion: '1', limit: '0' }, { limit: '1' }])(
-  'of a collection goes what was asked for, and nothing else: %j',
+  'a deletion of a collection removes only the requested page or state: %j',
   async (query) => {
     const store = new MemoryStore();
     const clock = new FakeClock();
@@ -271,7 +271,7 @@ test.each<Query>([{ resourceVersion: '1' }, { resourceVersion: '1', limit: '0' }
   },
 );
 
-test('a collection of many pages is deleted to its end, and answered as one list', async () => {
+test('a collection of many pages is deleted completely and answered as one list', async () => {
   const store = new MemoryStore();
   const clock = new FakeClock();
   const objects = collection(store, clock);

@@ -205,7 +205,7 @@ const isForgotten = (store: MemoryStore, after: Revision): Promise<boolean> =>
     subscription.unsubscribe();
   });
 
-test('a watcher that resumes from its last version is told of every change once, in order, or that it must list again', async () => {
+test('a watcher that resumes receives every change once and in order, or must list again', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       const clock = new FakeClock();
@@ -306,36 +306,40 @@ describe('a watch', () => {
     );
 
   test.each<[string, Query, readonly string[]]>([
-    ['from now', { resourceVersion: '2' }, ['MODIFIED a 3']],
-    ['from the past', { resourceVersion: '1' }, ['ADDED b 2', 'MODIFIED a 3']],
-    ['state first', {}, ['ADDED a 1', 'ADDED b 2', 'MODIFIED a 3']],
-    ['any state first', { resourceVersion: '0' }, ['ADDED a 1', 'ADDED b 2', 'MODIFIED a 3']],
+    ['starts at the current version', { resourceVersion: '2' }, ['MODIFIED a 3']],
+    ['starts at a past version', { resourceVersion: '1' }, ['ADDED b 2', 'MODIFIED a 3']],
+    ['sends the current state first', {}, ['ADDED a 1', 'ADDED b 2', 'MODIFIED a 3']],
     [
-      'state first, its end marked',
+      'sends any state first with resourceVersion 0',
+      { resourceVersion: '0' },
+      ['ADDED a 1', 'ADDED b 2', 'MODIFIED a 3'],
+    ],
+    [
+      'sends the state first, with a bookmark at its end',
       { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: 'true' },
       ['ADDED a 1', 'ADDED b 2', 'BOOKMARK 2 end', 'MODIFIED a 3'],
     ],
     [
-      'state first, at least as new as',
+      'sends a state at least as new as requested',
       { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan', resourceVersion: '2' },
       ['ADDED a 1', 'ADDED b 2', 'MODIFIED a 3'],
     ],
     [
-      'without the state',
+      'sends no state with sendInitialEvents false',
       { sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan', resourceVersion: '0' },
       ['MODIFIED a 3'],
     ],
     [
-      'the end of a selected state is marked too',
+      'marks the end of a selected state, too',
       { labelSelector: 'l=none', allowWatchBookmarks: '1' },
       ['BOOKMARK 2 end'],
     ],
     [
-      'of a path that says watch the end is not marked',
+      'does not mark the end of the state on the watch path',
       { watch: 'false', allowWatchBookmarks: '1', labelSelector: 'l=none' },
       [],
     ],
-    ['from the future', { resourceVersion: '3' }, []],
+    ['starts at a future version', { resourceVersion: '3' }, []],
   ])('%s', async (_, query, expected) => {
     const { store, api } = open();
     await api.put('n', 'a');
@@ -349,7 +353,7 @@ describe('a watch', () => {
     await store.close();
   });
 
-  test('bookmarks: every minute, two seconds before the end, whatever is selected; then it ends', async () => {
+  test('sends bookmarks every minute and two seconds before its end, whatever is selected', async () => {
     const { clock, store, api } = open();
     await api.put('n', 'a');
     const { items, state } = follow(
@@ -379,7 +383,7 @@ describe('a watch', () => {
     ['100', ['BOOKMARK 2', 'BOOKMARK 2']],
     ['62', ['BOOKMARK 2']],
     ['2', []],
-  ])('no bookmark comes twice where sleep ends a little early (%s s)', async (timeoutSeconds, expected) => {
+  ])('sends no bookmark twice if sleep ends slightly early (%s s)', async (timeoutSeconds, expected) => {
     const { clock, store } = open();
     const early: Clock = {
       now: () => clock.now(),
@@ -400,7 +404,7 @@ describe('a watch', () => {
     await store.close();
   });
 
-  test.each([3_600_000, -3_600_000])('lasts as long when the time of day is set by %i ms', async (by) => {
+  test.each([3_600_000, -3_600_000])('lasts as long if the wall clock is set by %i ms', async (by) => {
     const { clock, store, api } = open();
     const { state } = follow(api.watch({ resourceVersion: '0', timeoutSeconds: '100' }));
     await clock.advance(50_000);
@@ -412,7 +416,7 @@ describe('a watch', () => {
     await store.close();
   });
 
-  test('the present state counts to its time, and its end is the watch\u2019s', async () => {
+  test('counts the time of the initial state, and may end during it', async () => {
     const { clock, store, api } = open();
     for (const name of ['a', 'b', 'c']) await api.put('n', name);
     const watch = api.watch({ timeoutSeconds: '3' });
@@ -429,7 +433,7 @@ describe('a watch', () => {
   test.each<[string, Query]>([
     ['of the state', { labelSelector: 'l=x' }],
     ['of a change', { labelSelector: 'l=x', resourceVersion: '1' }],
-  ])('a caller that goes while an object %s is read is asked nothing more', async (_, query) => {
+  ])('whose caller disconnects while an object %s is read sends nothing more', async (_, query) => {
     const { store, api } = open();
     await api.put('n', 'other');
     await api.put('n', 'a', { l: 'x' }, large);
@@ -453,7 +457,7 @@ describe('a watch', () => {
     await store.close();
   });
 
-  test('no bookmark tells of what is yet to come', async () => {
+  test('sends no bookmark for a future version', async () => {
     const { clock, store, api } = open();
     await api.put('n', 'a');
     const { items } = follow(api.watch({ resourceVersion: '3', allowWatchBookmarks: 'true' }));
@@ -469,15 +473,15 @@ describe('a watch', () => {
   });
 
   test.each<[string, Query, readonly string[]]>([
-    ['a version that is passed', { resourceVersion: '1' }, ['ADDED b 2']],
-    ['the present', { resourceVersion: '2' }, []],
-    ['the present state', {}, ['ADDED a 1', 'ADDED b 2', 'BOOKMARK 2 end']],
+    ['a past version', { resourceVersion: '1' }, ['ADDED b 2']],
+    ['the current version', { resourceVersion: '2' }, []],
+    ['the current state', {}, ['ADDED a 1', 'ADDED b 2', 'BOOKMARK 2 end']],
     [
-      'the present state and its end',
+      'the current state and its end',
       { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' },
       ['ADDED a 1', 'ADDED b 2', 'BOOKMARK 2 end'],
     ],
-  ])('no bookmark tells again of what was there when the watch began with %s', async (_what, query, expected) => {
+  ])('repeats no bookmark if nothing happens after starting with %s', async (_what, query, expected) => {
     const { clock, store, api } = open();
     for (const name of ['a', 'b']) await api.put('n', name);
     const { items } = follow(api.watch({ ...query, allowWatchBookmarks: 'true', timeoutSeconds: '100' }));
@@ -486,7 +490,7 @@ describe('a watch', () => {
     await store.close();
   });
 
-  test('too old a version is told in an event, and that is the end', async () => {
+  test('from a compacted version sends an error event and ends', async () => {
     const { store, api } = open();
     for (const name of ['a', 'b', 'c']) await api.put('n', name);
     await store.compact(2n);
@@ -496,7 +500,7 @@ describe('a watch', () => {
     expect(state.over).toBe(true);
   });
 
-  test('an entry that cannot be read ends the watches that look into it, and no others', async () => {
+  test('that inspects objects ends at an entry that cannot be read, others continue', async () => {
     const { store, api } = open();
     const all = follow(api.watch({ resourceVersion: '0' }));
     const some = follow(api.watch({ resourceVersion: '0', labelSelector: 'l=x' }));
@@ -509,7 +513,7 @@ describe('a watch', () => {
     await store.close();
   });
 
-  test('a resource that goes while its state is sent ends the watch', async () => {
+  test('ends if its resource is removed while the state is sent', async () => {
     const { clock, store } = open();
     const custom: ResourceDefinition = { ...definition, group: 'example.com', origin: 'custom' };
     const catalogue = new Catalogue([]);
@@ -528,7 +532,7 @@ describe('a watch', () => {
     await store.close();
   });
 
-  test('objects that come to look otherwise end the watch, and who saw them before must list again', async () => {
+  test('ends if its objects are now presented differently, and older versions must list again', async () => {
     const { clock, store, api } = open();
     await api.put('n', 'a');
     const custom: ResourceDefinition = { ...definition, origin: 'custom', since: 1n };
@@ -564,7 +568,7 @@ describe('a watch', () => {
     await store.close();
   });
 
-  test('a reader that is overtaken by the end of the history is cut off, and nobody else', async () => {
+  test('that falls behind the history is cut off, without affecting others', async () => {
     const { store, api } = open();
     const slow = api.watch({ resourceVersion: '0', sendInitialEvents: 'false', resourceVersionMatch: 'NotOlderThan' });
     let wake: (() => void) | undefined;

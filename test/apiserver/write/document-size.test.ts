@@ -11,11 +11,11 @@ test.each([
   ['new', limit, undefined, true],
   ['new', limit + 1, undefined, false],
   ['grown', limit + 1, { bytes: limit, isTerminating: false }, false],
-  ['shrunk to what is still too large', 2 * limit, { bytes: 2 * limit + 1, isTerminating: false }, true],
-  ['grown from what is too large', 2 * limit + 1, { bytes: 2 * limit, isTerminating: false }, false],
-  ['being deleted', 2 * limit, { bytes: limit, isTerminating: true }, true],
-  ['being deleted', 2 * limit + 1, { bytes: limit, isTerminating: true }, false],
-])('a document that is %s, of %i bytes', (_, bytes, before, isStored) => {
+  ['smaller than before, but still too large', 2 * limit, { bytes: 2 * limit + 1, isTerminating: false }, true],
+  ['grown from a size that was too large', 2 * limit + 1, { bytes: 2 * limit, isTerminating: false }, false],
+  ['terminating', 2 * limit, { bytes: limit, isTerminating: true }, true],
+  ['terminating', 2 * limit + 1, { bytes: limit, isTerminating: true }, false],
+])('a document that is %s, of %i bytes, is stored or refused', (_, bytes, before, isStored) => {
   expect(tooLargeToStore(bytes, before)?.code).toBe(isStored ? undefined : 413);
 });
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => it.stop());
 
-test('patches add to an object up to the limit of a body', async () => {
+test('patches may grow an object up to the size limit of a body', async () => {
   const third = 'x'.repeat(limit / 3);
   expect((await it.ask('POST', path, { body: widget('grows', { spec: { a: third, b: third } }) })).code).toBe(201);
   const refused = await patch('grows', { spec: { c: third } });
@@ -54,13 +54,13 @@ test('patches add to an object up to the limit of a body', async () => {
   expect((await patch('grows', { spec: { c: 'x' } })).code).toBe(200);
 });
 
-test('what is sent as less than a body may be, and comes to more, is refused', async () => {
+test('an object that exceeds the limit only once it is encoded is refused', async () => {
   // Go's JSON encodes each of these characters in six bytes.
   const { code } = await it.ask('POST', path, { body: widget('escaped', { spec: { a: '<'.repeat(limit / 4) } }) });
   expect(code).toBe(413);
 });
 
-test('finalizers of an object at its limit are removed one after the other', async () => {
+test('finalizers of an object at the limit can be removed one by one', async () => {
   const body = widget('held', { metadata: { name: 'held', finalizers: ['example.com/a', 'example.com/b'] } });
   const empty = (await it.ask('POST', path, { body })).bytes.length;
   expect((await patch('held', { spec: { a: 'x'.repeat(limit - empty - 1_000) } })).code).toBe(200);

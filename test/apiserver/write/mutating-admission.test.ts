@@ -13,17 +13,17 @@ const configMap = (managedFields?: readonly ManagedFieldsEntry[]): ApiObject => 
 });
 
 test.each([
-  ['good ones', [good], [], [], []],
+  ['valid entries', [good], [], [], []],
   ['none', [good], undefined, undefined, []],
-  ['some without operation', [good], [{ apiVersion: 'v1' }], [good], ['operation must be `Apply` or `Update`']],
+  ['entries without an operation', [good], [{ apiVersion: 'v1' }], [good], ['operation must be `Apply` or `Update`']],
   [
-    'bad ones where none were',
+    'invalid entries where there were none',
     undefined,
     [{ ...good, fieldsType: '' }],
     undefined,
     ['missing fieldsType in managed fields entry 0'],
   ],
-] as const)('after admission that leaves %s', async (_, before, left, expected, problems) => {
+] as const)('managed fields stay valid after admission that leaves %s', async (_, before, left, expected, problems) => {
   const warnings: string[] = [];
   const step: AdmissionStep = { name: 's', handles: () => true, mutate: async () => configMap(left) };
   const object = await runMutatingAdmission(

@@ -15,7 +15,7 @@ const open = () => {
   return { clock, turns, seen, work, end: (name: string) => done.get(name)?.() };
 };
 
-test('who writes one object does so after those who came before', async () => {
+test('writes of one object run in order', async () => {
   const { turns, seen, work, end } = open();
   const all = [turns.run('a', work('first')), turns.run('a', work('second')), turns.run('a', work('third'))];
   expect(seen).toEqual(['first']);
@@ -29,14 +29,14 @@ test('who writes one object does so after those who came before', async () => {
   await Promise.all(all);
 });
 
-test('other objects are none of their business', () => {
+test('writes of other objects do not wait', () => {
   const { turns, seen, work } = open();
   void turns.run('a', work('one'));
   void turns.run('b', work('other'));
   expect(seen).toEqual(['one', 'other']);
 });
 
-test('a write that takes long is waited for only so long', async () => {
+test('a slow write delays others only for a limited time', async () => {
   const { clock, turns, seen, work } = open();
   void turns.run('a', work('hangs'));
   void turns.run('a', work('waits'));
@@ -46,7 +46,7 @@ test('a write that takes long is waited for only so long', async () => {
   expect(seen).toEqual(['hangs', 'waits']);
 });
 
-test('what fails lets the next one come, and is told to its own caller', async () => {
+test('a failed write is reported to its caller, and the next one runs', async () => {
   const { turns, seen, work, end } = open();
   const failed = turns.run('a', () => Promise.reject(new Error('no')));
   const next = turns.run('a', work('next'));
