@@ -14,7 +14,7 @@ const owner = (manager: string): Owner => ({
 });
 const fields = (...paths: readonly string[]) => setOf(...paths.map((path) => path.split('.').map(fieldElement)));
 
-test('of many conflicts of many owners so many are told as fit, and all are counted', () => {
+test('a conflict error counts all conflicts, and lists as many as an answer can hold', () => {
   const under = 'p'.repeat(2_830);
   const taken = fields(...Array.from({ length: 350 }, (_, at) => `spec.${under}.a${at}`));
   const conflicts = Array.from({ length: 300 }, (_, at) => ({ owner: owner(`m${at}`), fields: taken }));
@@ -23,7 +23,7 @@ test('of many conflicts of many owners so many are told as fit, and all are coun
   expect(JSON.stringify(details).length + (message ?? '').length).toBeLessThan(1_100_000);
 });
 
-test('without some fields there are those left, whatever an answer would tell', () => {
+test('conflicts without some fields keep the others', () => {
   const conflicts = new FieldConflicts([
     { owner: owner('b'), fields: fields('a.x', 'a.y') },
     { owner: owner('a'), fields: fields('a.x', 'a.z') },

@@ -11,7 +11,7 @@ const expected = ({ code, error, causes, object, owners }: Step): Outcome => {
   return { code, object: { ...object, metadata } as never, owners: owners ?? [] };
 };
 
-describe('conversations as Kubernetes holds them', () => {
+describe('recorded conversations give the results of Kubernetes', () => {
   for (const file of readdirSync(folder)) {
     const conversation = readConversation(join(folder, file));
     test(`${file}: ${conversation.about}`, async () => {

@@ -26,7 +26,7 @@ const spelt = (path: Path): string => path.join('\n');
 const listed = (set: FieldSet): string[] => [...paths(set)].map(spelt).sort();
 const plain = (list: readonly Path[]): string[] => [...new Set(list.map(spelt))].sort();
 
-describe('sets behave as sets of paths', () => {
+describe('field sets behave as sets of paths', () => {
   const operations: readonly [string, (a: FieldSet, b: FieldSet) => FieldSet, (p: string, b: string[]) => boolean][] = [
     ['intersection', intersection, (p, b) => b.includes(p)],
     ['difference', difference, (p, b) => !b.includes(p)],
@@ -49,7 +49,7 @@ describe('sets behave as sets of paths', () => {
     );
   });
 
-  test('what is not changed is shared', () => {
+  test('unchanged sets are shared', () => {
     fc.assert(
       fc.property(pathLists, (a) => {
         const set = setOf(...a);
@@ -59,7 +59,7 @@ describe('sets behave as sets of paths', () => {
     );
   });
 
-  test('operations leave their operands alone', () => {
+  test('operations do not change their operands', () => {
     fc.assert(
       fc.property(pathLists, pathLists, (a, b) => {
         const left = setOf(...a);
@@ -92,7 +92,7 @@ describe('the FieldsV1 form', () => {
     );
   });
 
-  test('is sorted: members, keys, values, indexes; the dot first', () => {
+  test('is sorted: members, keys, values, indexes, with the dot first', () => {
     const set = setOf(
       ['f:z'],
       ['f:z', 'i:10'],
@@ -130,11 +130,11 @@ describe('the FieldsV1 form', () => {
   });
 
   test.each<[string, JsonObject, string]>([
-    ['spacing and order of keys do not matter', { 'k:{ "b":1, "a":"x" }': {} }, '[a="x",b=1]'],
-    ['steps of unknown kind are dropped', { 'x:y': {}, 'f:a': { 'q:1': {} } }, '.a'],
+    ['spacing and order of keys are ignored', { 'k:{ "b":1, "a":"x" }': {} }, '[a="x",b=1]'],
+    ['path elements of unknown kinds are dropped', { 'x:y': {}, 'f:a': { 'q:1': {} } }, '.a'],
     ['numbers are read as numbers', { 'v:1.0': {} }, '[=1]'],
     ['null is a leaf', { 'f:a': null }, '.a'],
-    ['only a dot', { 'f:a': { '.': {} } }, '.a'],
+    ['a lone dot is a leaf', { 'f:a': { '.': {} } }, '.a'],
   ])('%s', (_, fields, printed) => {
     expect([...paths(readFieldSet(fields))].map((path) => printPath(path))).toEqual([printed]);
   });
@@ -150,7 +150,7 @@ describe('the FieldsV1 form', () => {
     expect(() => readFieldSet(fields)).toThrow();
   });
 
-  test('nesting is bounded', () => {
+  test('nesting is limited', () => {
     let fields: JsonObject = {};
     for (let depth = 0; depth < 5_000; depth++) fields = { 'f:a': fields };
     expect(() => readFieldSet(fields)).toThrow('nested too deeply');

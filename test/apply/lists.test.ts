@@ -35,7 +35,7 @@ const schema: Schema = {
 const shape = shapeOfObject(schema);
 const printed = (set: FieldSet): readonly string[] => [...paths(set)].map((path) => printPath(path));
 
-test('what is large is merged in steps', () => {
+test('large maps are merged in steps', () => {
   const numbered = (count: number, value: string): JsonObject =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value]));
   const [live, applied] = [numbered(9_000, 'live'), numbered(5_000, 'applied')];
@@ -64,7 +64,7 @@ describe('order of merged lists', () => {
     ['', '', ''],
     ['abcde', 'edcba', 'edcba'],
     ['axb', 'ba', 'xba'],
-  ])('%s with %s applied: %s', (live, applied, result) => {
+  ])('live items %s with %s applied give %s', (live, applied, result) => {
     const merged = runSync(merge(shape, { set: [...live] }, { set: [...applied] })) as {
       readonly set: readonly string[];
     };
@@ -76,7 +76,7 @@ describe('order of merged lists', () => {
     expect(runSync(merge(shape, { set: ['a', 'a', 'b'] }, { set: ['a'] }))).toEqual({ set: ['a', 'b'] });
   });
 
-  test('items merge by all their keys, defaults included', () => {
+  test('items merge by all their keys, including defaulted ones', () => {
     const live = {
       map: [
         { name: 'x', port: 80, v: 1 },
@@ -98,7 +98,7 @@ describe('comparison', () => {
     return { added: printed(added), modified: printed(modified), removed: printed(removed) };
   };
 
-  test('thousands of members and items are compared in steps, with their paths', () => {
+  test('compares thousands of members and items in steps, and reports their paths', () => {
     const many = Array.from({ length: 5_000 }, (_, at) => `k${at}`);
     const open = (value: (at: number) => Json): JsonObject =>
       Object.fromEntries(many.map((name, at) => [name, value(at)]));
@@ -112,7 +112,7 @@ describe('comparison', () => {
     });
   });
 
-  test('what is new and large is looked through in steps', () => {
+  test('traverses large new values in steps', () => {
     const many = Array.from({ length: 2_500 }, (_, at) => at);
     const value = { map: many.map((v) => ({ name: `n${v}`, v })), open: { in: many.map((at) => `k${at}`) } };
     const found = changes({ map: [{ name: 'n1', v: 1 }] }, value)['added'] ?? [];
@@ -122,13 +122,13 @@ describe('comparison', () => {
   });
 
   test.each<[string, Json, Json, Partial<Record<'added' | 'modified' | 'removed', string[]>>]>([
-    ['order does not count', { set: ['a', 'b'] }, { set: ['b', 'a'] }, {}],
-    ['an item of a set', { set: ['a'] }, { set: ['a', 'b'] }, { added: ['.set[="b"]'] }],
+    ['the order of a set does not matter', { set: ['a', 'b'] }, { set: ['b', 'a'] }, {}],
+    ['a new item of a set', { set: ['a'] }, { set: ['a', 'b'] }, { added: ['.set[="b"]'] }],
     ['a new list', {}, { set: ['a'] }, { added: ['.set', '.set[="a"]'] }],
-    ['a list that is emptied', { set: ['a'] }, { set: [] }, { removed: ['.set[="a"]'] }],
-    ['empty and null differ', { set: [] }, { set: null }, { modified: ['.set'] }],
+    ['a list that becomes empty', { set: ['a'] }, { set: [] }, { removed: ['.set[="a"]'] }],
+    ['an empty list differs from null', { set: [] }, { set: null }, { modified: ['.set'] }],
     [
-      'a field of an item',
+      'a changed field of an item',
       { map: [{ name: 'x', v: 1 }] },
       { map: [{ name: 'x', v: 2 }] },
       { modified: ['.map[name="x",port=80].v'] },
@@ -146,13 +146,13 @@ describe('comparison', () => {
       { added: ['.set[="a"]'], removed: ['.set[="a"]'] },
     ],
     [
-      'an item that ceases to be',
+      'an item that is no longer repeated',
       { set: ['a', 'a'] },
       { set: ['a'] },
       { added: ['.set[="a"]'], removed: ['.set[="a"]'] },
     ],
     [
-      'repeated items',
+      'repeated items that change',
       {
         map: [
           { name: 'x', v: 1 },
@@ -169,39 +169,35 @@ describe('comparison', () => {
     ],
     ['a scalar that becomes a map', { open: 1 }, { open: { a: 1 } }, { modified: ['.open'], added: ['.open.a'] }],
     ['a map that becomes a list', { open: { a: 1 } }, { open: [1] }, { modified: ['.open'], removed: ['.open.a'] }],
-    ['null that becomes a map', { open: null }, { open: { a: 1 } }, { added: ['.open.a'] }],
-    ['whole numbers and text', { exact: 1 }, { exact: '1' }, { modified: ['.exact'] }],
+    ['a null that becomes a map', { open: null }, { open: { a: 1 } }, { added: ['.open.a'] }],
+    ['a number that becomes a string', { exact: 1 }, { exact: '1' }, { modified: ['.exact'] }],
   ])('%s', (_, before, after, expected) => {
     expect(changes(before, after)).toEqual({ added: [], modified: [], removed: [], ...expected });
   });
 });
 
-describe('fields of a value', () => {
+describe('the field set of a value', () => {
   test.each<[string, Json, readonly string[]]>([
     [
-      'containers only when empty',
+      'contains containers only if they are empty',
       { set: [], map: [{ name: 'x' }], open: {} },
       ['.open', '.map[name="x",port=80]', '.map[name="x",port=80].name'],
     ],
-    ['null', { set: null, exact: null }, ['.exact', '.set']],
-    [
-      'members that the schema does not name count with their containers',
-      { open: { a: { b: [] } } },
-      ['.open.a', '.open.a.b'],
-    ],
-    ['repeated items as a whole', { map: [{ name: 'x' }, { name: 'x', v: 1 }] }, ['.map[name="x",port=80]']],
+    ['contains null values', { set: null, exact: null }, ['.exact', '.set']],
+    ['contains unknown members together with their containers', { open: { a: { b: [] } } }, ['.open.a', '.open.a.b']],
+    ['contains repeated items as a whole', { map: [{ name: 'x' }, { name: 'x', v: 1 }] }, ['.map[name="x",port=80]']],
   ])('%s', (_, value, expected) => {
     expect(printed(runSync(fieldSetOf(shape, value)))).toEqual(expected);
   });
 });
 
-test('items without identity count as some that are there', () => {
+test('contains items without a key as one element', () => {
   const fields = runSync(fieldSetOf(shape, { set: [null, 'a'], map: [null] }));
   const below = (name: string): readonly string[] => [...(fields.get(`f:${name}`)?.below.keys() ?? [])];
   expect([below('set'), below('map')]).toEqual([['', 'v:"a"'], ['']]);
 });
 
-test('fields of large values are found in steps', () => {
+test('is computed in steps for large values', () => {
   const many = Array.from({ length: 2_500 }, (_, at) => at);
   const names = Object.fromEntries(many.map((at) => [`k${at}`, { in: at }]));
   const { pauses, result } = countSteps(
@@ -214,13 +210,13 @@ test('fields of large values are found in steps', () => {
   expect(found).toContain('.map[name="n2499",port=80].v');
 });
 
-test('a container that loses its last part stays, empty', () => {
+test('a container that loses its last member stays as an empty one', () => {
   const value = { set: ['a'], open: { a: 1 } };
   const fields = setOf(['f:set', 'v:"a"'], ['f:open', 'f:a']);
   expect(remove(shape, value, fields)).toEqual({ set: [], open: {} });
 });
 
-describe('what a configuration may not be', () => {
+describe('checkShape', () => {
   const strict = shapeOfObject(
     struct('v1.Thing', {
       when: field(1, time()),
@@ -246,19 +242,19 @@ describe('what a configuration may not be', () => {
     [{ named: ['x'] }, '.named: element 0: associative list with keys may not have non-map elements'],
     [{ named: 'x', plain: {} }, 'errors:\n  .named: expected list, got &{x}\n  .plain: expected list, got &{map[]}'],
     [[], 'expected map, got &{[]}'],
-  ])('%j: %s', (value, error) => {
+  ])('for %j reports: %s', (value, error) => {
     const errors = runSync(checkShape(strict, value));
     expect(errors.length === 0 ? undefined : joinErrors(errors)).toBe(error);
   });
 
-  test('metadata of an embedded resource is that of objects, also where unknown fields are kept', () => {
+  test('checks metadata of an embedded resource, even where unknown fields are preserved', () => {
     const embedded: Schema = { type: 'object', embeddedResource: true, preserveUnknownFields: true };
     const shape = shapeOfObject({ type: 'object', properties: new Map([['inner', embedded]]) });
     const value = { inner: { kind: 'Inner', metadata: { name: 'a', more: 1 }, more: 1 } };
     expect(runSync(checkShape(shape, value))).toEqual(['.inner.metadata.more: field not declared in schema']);
   });
 
-  test('errors are not collected without end', () => {
+  test('stops collecting errors at a limit', () => {
     const value = { plain: Array.from({ length: 50_000 }, () => ({ name: 1 })) };
     const size = runSync(checkShape(strict, value)).join('').length;
     expect(size).toBeGreaterThan(maxViolationChars);
@@ -266,7 +262,7 @@ describe('what a configuration may not be', () => {
   });
 });
 
-describe('fields after the schema has changed', () => {
+describe('field sets after a change of the schema', () => {
   const atomic = shapeOfObject({
     type: 'object',
     properties: new Map<string, Schema>([
@@ -276,7 +272,7 @@ describe('fields after the schema has changed', () => {
       ['outer', { type: 'object', properties: new Map([['l', { type: 'array', items: {} }]]) }],
     ]),
   });
-  test('what has become atomic is owned as a whole', () => {
+  test('own a container as a whole once it is atomic', () => {
     const before = setOf(
       ['f:set', 'v:"a"'],
       ['f:whole', 'f:a'],
@@ -289,7 +285,7 @@ describe('fields after the schema has changed', () => {
     );
   });
 
-  test('what fits is left as it is', () => {
+  test('are returned unchanged if they still fit', () => {
     const before = setOf(['f:set'], ['f:whole'], ['f:open', 'f:x']);
     expect(reconcileFieldSet(atomic, before)).toBe(before);
   });

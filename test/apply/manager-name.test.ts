@@ -9,6 +9,6 @@ test.each<[string | undefined, string | undefined, string]>([
   [undefined, '/1', 'unknown'],
   [undefined, undefined, 'unknown'],
   [undefined, 'é'.repeat(100), 'é'.repeat(64)],
-])('%j, %j: %s', (given, agent, name) => {
+])('the manager %j with user agent %j is named %s', (given, agent, name) => {
   expect(managerName(given, agent)).toBe(name);
 });

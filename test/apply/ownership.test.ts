@@ -43,14 +43,14 @@ const created = (more: JsonObject, by: Partial<WriteContext> = {}): ApiObject =>
   recorded({ ...writing(by), live: undefined, next: object(more) });
 
 describe('recordUpdate', () => {
-  test('an entry has its members in the order they are declared', () => {
+  test('an entry has its members in the declared order', () => {
     const [entry] = entriesOf(created({ data: { k: 'v' } }, { subresource: 'status' }));
     expect(JSON.stringify(entry)).toBe(
       '{"manager":"m","operation":"Update","apiVersion":"v1","time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:k":{}}},"subresource":"status"}',
     );
   });
 
-  test('structs of a built-in kind are nobody’s, containers of others are whose brought them', () => {
+  test('structs of built-in kinds have no owner, other containers belong to the manager that added them', () => {
     expect(fieldsOf(created({ spec: { host: 'h', names: ['x'] } }))).toEqual({
       m: { 'f:spec': { 'f:host': {}, 'f:names': {} } },
     });
@@ -60,7 +60,7 @@ describe('recordUpdate', () => {
     });
   });
 
-  test('an object is converted once to each version, however many own fields in it', () => {
+  test('an object is converted once per version, however many managers own fields in it', () => {
     const open: Schema = { type: 'object', preserveUnknownFields: true };
     const owners = Array.from(
       { length: 300 },
@@ -87,7 +87,7 @@ describe('recordUpdate', () => {
     expect(conversions).toBeLessThan(10);
   });
 
-  test('repeated items of a custom resource keep nobody from owning it', () => {
+  test('a custom resource with repeated items can be owned', () => {
     const tags: Schema = { type: 'array', listType: 'set', items: { type: 'string' } };
     const schema: Schema = { type: 'object', properties: new Map([['tags', tags]]), preserveUnknownFields: true };
     const first = created({ tags: ['a', 'a'] }, { schema });
@@ -99,11 +99,11 @@ describe('recordUpdate', () => {
     expect(fieldsOf(written)).toMatchObject({ m: { 'f:tags': { 'v:"a"': {} } }, n: { 'f:data': {} } });
   });
 
-  test('an object with nothing to record has no entries', () => {
+  test('an object without recordable fields has no entries', () => {
     expect('managedFields' in created({}).metadata).toBe(false);
   });
 
-  test('what is kept empty and never written is nobody’s, and whoever empties a field owns it no more', () => {
+  test('an empty field that is not written out has no owner, and emptying a field removes its owner', () => {
     const empty = object({ status: { phase: '' } });
     expect('managedFields' in created({ status: { phase: '' } }).metadata).toBe(false);
     const first = created({ status: { phase: 'x' } });
@@ -111,7 +111,7 @@ describe('recordUpdate', () => {
     expect([entriesOf(emptied), emptied]).toEqual([[], expect.objectContaining({ status: { phase: '' } })]);
   });
 
-  test('fields a subresource resets are not recorded', () => {
+  test('fields that a subresource resets are not recorded', () => {
     const resetFields = [['status']];
     expect(fieldsOf(created({ spec: { host: 'h' }, status: { phase: 'x' } }, { resetFields }))).toEqual({
       m: { 'f:spec': { 'f:host': {} } },
@@ -121,14 +121,17 @@ describe('recordUpdate', () => {
   test.each([
     ['status', { 'f:spec': { 'f:host': {} } }],
     [undefined, undefined],
-  ])('what a subresource resets is nobody’s to take in other versions: %s', (subresource, kept) => {
-    const versions: Versions = { convert: (given) => ({ object: given, schema: thing }) };
-    const live = created({ spec: { host: 'h' } }, { manager: 'o' });
-    const other = writing({ apiVersion: 'v2', versions, subresource, resetFields: [['spec']] });
-    expect(fieldsOf(recorded({ ...other, live, next: object({ spec: { host: 'i' } }) }))['o']).toEqual(kept);
-  });
+  ])(
+    'a subresource write does not take fields that it resets from owners in other versions: %s',
+    (subresource, kept) => {
+      const versions: Versions = { convert: (given) => ({ object: given, schema: thing }) };
+      const live = created({ spec: { host: 'h' } }, { manager: 'o' });
+      const other = writing({ apiVersion: 'v2', versions, subresource, resetFields: [['spec']] });
+      expect(fieldsOf(recorded({ ...other, live, next: object({ spec: { host: 'i' } }) }))['o']).toEqual(kept);
+    },
+  );
 
-  test('what is changed moves, what is removed leaves everybody, owners of nothing go', () => {
+  test('changed fields move, removed fields leave all managers, and managers without fields are dropped', () => {
     const first = created({ data: { a: '1', b: '1' } });
     const second = recorded({
       ...writing({ manager: 'n', now: start + 5_000 }),
@@ -140,13 +143,13 @@ describe('recordUpdate', () => {
     expect(entriesOf(third)).toEqual([]);
   });
 
-  test('a write that changes nothing leaves entries and times alone', () => {
+  test('a write that changes nothing leaves entries and times unchanged', () => {
     const first = created({ data: { a: '1' } });
     const again = recorded({ ...writing({ now: start + 9_000 }), live: first, next: object({ data: { a: '1' } }) });
     expect(entriesOf(again)).toEqual(entriesOf(first));
   });
 
-  test('objects without owners stay without, until the first apply books what is there', () => {
+  test('objects without managers stay so until the first apply records the existing fields', () => {
     const live = object({ data: { a: '1' } });
     const updated = recorded({ ...writing(), live, next: object({ data: { a: '2' } }) });
     expect(entriesOf(updated)).toEqual([]);
@@ -163,7 +166,7 @@ describe('recordUpdate', () => {
     });
   });
 
-  test('what clients send as owners: reset, replaced, or not understood and ignored', () => {
+  test('managedFields sent by clients reset or replace entries, and invalid ones are ignored', () => {
     const live = created({ data: { a: '1' } });
     const sent = (
       managedFields: readonly ManagedFieldsEntry[],
@@ -181,7 +184,7 @@ describe('recordUpdate', () => {
     expect(sent([], { subresource: 'status' })).toEqual(kept);
   });
 
-  test('with an owner in what is no version at all everybody loses what is theirs', () => {
+  test('an entry with an invalid apiVersion removes all managers on update, and fails an apply', () => {
     const entry = (manager: string, apiVersion: string): ManagedFieldsEntry => ({
       manager,
       operation: 'Update',
@@ -202,14 +205,14 @@ describe('recordUpdate', () => {
     );
   });
 
-  test('owners that come with a new object keep what nobody writes', () => {
+  test('managers sent with a new object keep the fields that the write does not set', () => {
     const fieldsV1 = { 'f:data': { 'f:a': {}, 'f:b': {} } };
     const sent = [{ manager: 'x', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1 }] as const;
     const made = recorded({ ...writing(), live: undefined, next: object({ data: { a: '1' } }, sent) });
     expect(fieldsOf(made)).toEqual({ x: { 'f:data': { 'f:b': {} } }, m: { 'f:data': { '.': {}, 'f:a': {} } } });
   });
 
-  test('of more than ten updating managers the oldest become one', () => {
+  test('beyond ten updating managers the oldest are merged into one', () => {
     let now = start;
     let live = created({ data: { k0: '1' } }, { manager: 'm0' });
     for (let index = 1; index < 14; index++) {
@@ -229,7 +232,7 @@ describe('recordUpdate', () => {
     });
   });
 
-  test('managers of one second become one as well, wherever the name of the one stands among theirs', () => {
+  test('managers of the same second are merged as well, however their names are ordered', () => {
     const managers = [
       ...Array.from({ length: 11 }, (_, at) => `Go-${at}`),
       ...Array.from({ length: 9 }, (_, at) => `m${at}`),
@@ -252,7 +255,7 @@ describe('recordUpdate', () => {
   test.each([
     ['v1', 'by their names', ['a', 'm', 'z']],
     ['apiextensions.k8s.io/v1', 'in the order in which they last wrote', ['m', 'a', 'z']],
-  ])('owners of one second stand, for %s, %s', (apiVersion, _, managers) => {
+  ])('managers of the same second are sorted, for %s, %s', (apiVersion, _, managers) => {
     const write = (manager: string, data: Record<string, string>, live?: ApiObject): ApiObject =>
       recorded({ ...writing({ manager, apiVersion }), live, next: object({ data }) });
     const by3 = write('a', { k: '1', l: '2', n: '3' }, write('m', { k: '1', l: '2' }, write('z', { k: '1' })));
@@ -260,7 +263,7 @@ describe('recordUpdate', () => {
     expect(entriesOf(last).map(({ manager }) => manager)).toEqual(managers);
   });
 
-  test('fields named in another version are compared there', () => {
+  test('fields owned in another version are compared in that version', () => {
     const open: Schema = { type: 'object', preserveUnknownFields: true };
     const versions: Versions = {
       convert: (value, apiVersion) => ({ object: { ...value, apiVersion, old: value['new'] ?? 'none' }, schema: open }),
@@ -277,7 +280,7 @@ describe('recordUpdate', () => {
     expect(fieldsOf(written)).toEqual({ a: { 'f:other': {} }, m: { 'f:new': {} } });
   });
 
-  test('fields of a built-in kind in a version nobody knows are forgotten', () => {
+  test('fields owned in an unknown version of a built-in kind are dropped', () => {
     const entry = { operation: 'Update', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': { 'f:k': {} } } } as const;
     const owners = ['v0', 'v1'].map((apiVersion) => ({ ...entry, manager: apiVersion, apiVersion }));
     const live = object({ data: { k: '1' } }, owners);
@@ -288,7 +291,7 @@ describe('recordUpdate', () => {
     });
   });
 
-  describe('an owner of a custom resource in a version in which the object cannot be', () => {
+  describe('managers of a custom resource in a version the object cannot be converted to', () => {
     const custom = (members: readonly string[]): Schema => ({
       type: 'object',
       properties: new Map(members.map((name) => [name, { type: 'string' }])),
@@ -311,7 +314,7 @@ describe('recordUpdate', () => {
 
     test.each<[string, { live: JsonObject; by: readonly ManagedFieldsEntry[]; next: JsonObject; why: string }]>([
       [
-        'it has no such version any more',
+        'the version no longer exists',
         {
           live: { one: '1' },
           by: [owner('a', 'g/v9', 'one')],
@@ -320,11 +323,11 @@ describe('recordUpdate', () => {
         },
       ],
       [
-        'what is there does not fit',
+        'the live object does not fit',
         { live: { two: '1' }, by: [owner('a', 'g/v1', 'one')], next: { one: '2' }, why: undeclared('two') },
       ],
       [
-        'what it becomes does not fit',
+        'the new object does not fit',
         {
           live: { one: '1' },
           by: [owner('a', 'g/v1', 'one')],
@@ -333,7 +336,7 @@ describe('recordUpdate', () => {
         },
       ],
       [
-        'what the applier gives up may be the other’s',
+        'the applier gives up a field that may belong to the other manager',
         {
           live: { one: '1' },
           by: [owner('m', 'g/v2', 'one'), owner('a', 'g/v1', 'one')],
@@ -342,7 +345,7 @@ describe('recordUpdate', () => {
         },
       ],
       [
-        'nothing is given up, but what is added does not fit the other’s',
+        'an added field does not fit, though nothing is given up',
         {
           live: { one: '1' },
           by: [owner('m', 'g/v2', 'one'), owner('a', 'g/v1', 'one')],
@@ -351,7 +354,7 @@ describe('recordUpdate', () => {
         },
       ],
       [
-        'it is the applier’s own',
+        'the entry belongs to the applier itself',
         {
           live: { one: '1' },
           by: [owner('m', 'g/v1', 'one')],
@@ -359,7 +362,7 @@ describe('recordUpdate', () => {
           why: `failed to prune fields: failed to convert merged object to last applied version: ${undeclared('two')}`,
         },
       ],
-    ])('%s: an apply says so, after an update nobody owns anything', (_, { live, by, next, why }) => {
+    ])('%s: an apply fails with the reason, an update removes all managers', (_, { live, by, next, why }) => {
       const stored = { ...object(live, by), spec: undefined, status: undefined, apiVersion: 'g/v2' };
       const given = JSON.parse(JSON.stringify(stored)) as ApiObject;
       const updated = { ...given, ...next } as ApiObject;
@@ -371,9 +374,9 @@ describe('recordUpdate', () => {
   });
 
   test.each<[string, Schema, Json]>([
-    ['items that cannot be told apart', { type: 'array', listType: 'set', items: { type: 'object' } }, [{ a: 1 }]],
+    ['items without an identity', { type: 'array', listType: 'set', items: { type: 'object' } }, [{ a: 1 }]],
     ['a value of another type', { type: 'string' }, 5],
-  ])('%s: the object goes without owners', (_, items, value) => {
+  ])('%s: an update removes all managers, and an apply fails', (_, items, value) => {
     const schema: Schema = { type: 'object', additionalProperties: true, properties: new Map([['items', items]]) };
     const live = object({ items: null }, [
       { manager: 'a', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:items': {} } },
@@ -388,7 +391,7 @@ describe('recordUpdate', () => {
     );
   });
 
-  test('names of members may be anything', () => {
+  test('members may have any name', () => {
     const data = JSON.parse('{"__proto__":"1","constructor":"1",".":"1"}') as JsonObject;
     expect(JSON.stringify(fieldsOf(created({ data }))['m'])).toBe(
       '{"f:data":{".":{},"f:.":{},"f:__proto__":{},"f:constructor":{}}}',
@@ -396,7 +399,7 @@ describe('recordUpdate', () => {
   });
 });
 
-test('an apply to an object with an item that has no key says what is wrong with the object', () => {
+test('an apply to an object with an item that lacks its key reports the fault of the object', () => {
   const keyed = struct('v1.Thing', {
     ...typeMeta,
     metadata: field(1, objectMeta),
@@ -422,7 +425,7 @@ test.each<[string, JsonObject, JsonObject]>([
     { ports: [{ proto: 'UDP' }] },
     { 'f:ports': { 'k:{"proto":"UDP"}': { '.': {}, 'f:proto': {} } } },
   ],
-])('an item of nothing but defaulted keys stays when one who applied %s applies anew', (_, before, ofOther) => {
+])('an item with only defaulted keys stays when the manager that applied %s applies again', (_, before, ofOther) => {
   const port: Schema = {
     type: 'object',
     properties: new Map<string, Schema>([['proto', { type: 'string', default: 'TCP' }]]),
@@ -457,24 +460,24 @@ test.each<[string, JsonObject, JsonObject]>([
   expect(fieldsOf(applied)['a']).toEqual({ 'f:spec': { 'f:ports': { 'k:{"proto":"TCP"}': {} } } });
 });
 
-describe('withoutIdleTimes', () => {
+describe('ignoreTimestampChanges', () => {
   const entry = { manager: 'a', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1' } as const;
   const at = (time: string, more: JsonObject = {}): ApiObject => object(more, [{ ...entry, time, fieldsV1: {} }]);
 
-  test('takes back times that are all that changed', () => {
+  test('restores times if nothing else has changed', () => {
     expect(runSync(ignoreTimestampChanges(at('2026-01-01T00:00:00Z'), at('2026-02-02T00:00:00Z')))).toEqual(
       at('2026-01-01T00:00:00Z'),
     );
   });
 
-  test('takes them back, too, from one who does not name the version', () => {
+  test('restores times if the new object has no resourceVersion', () => {
     const live = at('2026-01-01T00:00:00Z');
     const named = { ...live, metadata: { ...live.metadata, resourceVersion: '7' } };
     const { managedFields } = runSync(ignoreTimestampChanges(named, at('2026-02-02T00:00:00Z'))).metadata;
     expect(managedFields).toEqual(live.metadata.managedFields);
   });
 
-  test('leaves them where anything else changed', () => {
+  test('keeps the new times if anything else has changed', () => {
     const next = at('2026-02-02T00:00:00Z', { data: { k: '1' } });
     expect(runSync(ignoreTimestampChanges(at('2026-01-01T00:00:00Z'), next))).toBe(next);
   });
@@ -490,16 +493,16 @@ test.each<[ManagedFieldsEntry, string | undefined]>([
   [{ operation: 'Apply', fieldsType: 'FieldsV1' }, 'apiVersion must not be empty'],
   [{ operation: 'Apply', apiVersion: 'v1' }, 'missing fieldsType in managed fields entry 0'],
   [{ operation: 'Apply', apiVersion: 'v1', fieldsType: 'x' }, 'invalid fieldsType "x" in managed fields entry 0'],
-])('entry %j: %s', (entry, problem) => {
+])('the entry %j has the problem: %s', (entry, problem) => {
   expect(managedFieldsProblem([entry])).toBe(problem);
 });
 
 test.each<[string, string | undefined, string, boolean]>([
-  ['what client-side apply wrote in this version', 'v1', '1', true],
-  ['what it wrote in another version', 'v0', '1', false],
-  ['what has another value by now', 'v1', '0', false],
-  ['what others wrote, where client-side apply wrote nothing', undefined, '1', false],
-])('kubectl takes %s without force: %s, %s: %s', (_, apiVersion, k, taken) => {
+  ['fields written by client-side apply in this version', 'v1', '1', true],
+  ['fields written by client-side apply in another version', 'v0', '1', false],
+  ['fields whose value has changed since', 'v1', '0', false],
+  ['fields of a manager without a last-applied configuration', undefined, '1', false],
+])('kubectl takes over %s without force: %s, %s: %s', (_, apiVersion, k, taken) => {
   const written = created({ data: { k: '1' } }, { manager: 'kubectl-client-side-apply' });
   const lastApplied = JSON.stringify({ apiVersion, kind: 'Thing', data: { k } });
   const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': lastApplied };

@@ -31,11 +31,11 @@ test.each<[readonly string[], string]>([
   expect(printPath(path)).toBe(printed);
 });
 
-test('whole numbers of applied objects are integers', () => {
+test('whole numbers of applied objects are printed as integers', () => {
   expect(printPath([keyElement([['k', 1_000_000]])], goNumber)).toBe('[k=1000000]');
 });
 
-test('keys are spelt sorted, and escaped as Go escapes', () => {
+test('keys are sorted, and escaped as by Go', () => {
   expect(
     keyElement([
       ['b', '<'],
@@ -47,14 +47,14 @@ test('keys are spelt sorted, and escaped as Go escapes', () => {
 test.each<[string, readonly string[]]>([
   ['without escapes', ['', ' ', '!', 'a', 'a ', 'a!', 'a0', 'ab', '\u{ffff}', '\u{1f600}']],
   ['with escapes', ['', ' ', '"', 'a', 'a"', 'a<', 'a\\', 'ab']],
-])('items are in the order of the text that is their key, %s', (_, names) => {
+])('items are sorted by the text of their key, %s', (_, names) => {
   const elements = names.map((name) => keyElement([['name', name]]));
   expect(sortPathElements(elements.toReversed())).toEqual(elements);
   const values = names.map((name) => valueElement(name));
   expect(sortPathElements(values.toReversed())).toEqual(values);
 });
 
-test('items of several keys, or of keys that are no texts, are in the order of these', () => {
+test('items with several keys, or with keys that are not strings, are sorted by these', () => {
   const elements = [
     keyElement([['name', 2]]),
     keyElement([['name', 10]]),

@@ -99,7 +99,7 @@ const everything = (object: ApiObject): FieldSet => wholeNode(shape, object as u
 const missing = (set: FieldSet, from: FieldSet): readonly string[] =>
   [...paths(set)].filter((path: Path) => !has(from, path)).map((path) => printPath(path));
 
-test('applying twice is applying once', () => {
+test('applying the same configuration twice changes nothing', () => {
   fc.assert(
     fc.property(spec, spec, (first, second) => {
       const live = applyAs('other', undefined, first);
@@ -109,7 +109,7 @@ test('applying twice is applying once', () => {
   );
 });
 
-test('what was applied is there', () => {
+test('applied fields are present in the result', () => {
   fc.assert(
     fc.property(spec, spec, (first, second) => {
       const object = applyAs('m', applyAs('other', undefined, first), second, true);
@@ -131,7 +131,7 @@ test('managers of disjoint fields never conflict', () => {
   );
 });
 
-test('what its last owner drops disappears, and nothing else', () => {
+test('fields dropped by their last owner disappear, and no others', () => {
   fc.assert(
     fc.property(spec, spec, (first, second) => {
       const both = applyAs('b', applyAs('a', undefined, first), second, true);
@@ -147,7 +147,7 @@ test('what its last owner drops disappears, and nothing else', () => {
 const manager = fc.constantFrom('m1', 'm2', 'm3');
 const action = fc.record({ manager, given: spec, as: fc.constantFrom('apply', 'force', 'update') });
 
-test('no sequence of writes loses a field that somebody owns', () => {
+test('no sequence of writes loses an owned field', () => {
   fc.assert(
     fc.property(fc.array(action, { minLength: 1, maxLength: 8 }), (actions) => {
       let live = stored(applyAs('m0', undefined, { host: 'a' }));
@@ -167,7 +167,7 @@ test('no sequence of writes loses a field that somebody owns', () => {
   );
 });
 
-test('nothing differs exactly where nothing was added, modified or removed, save order in lists of parts', () => {
+test('a comparison is empty exactly for equal objects, apart from the order of list items', () => {
   fc.assert(
     fc.property(spec, spec, (left, right) => {
       const { added, modified, removed } = runSync(compare(shape, { spec: left }, { spec: right }));
@@ -185,7 +185,7 @@ const inOrder = (given: JsonObject): JsonObject => ({
   ...(Array.isArray(given['ports']) ? { ports: [...given['ports']].sort((a, b) => (a.name < b.name ? -1 : 1)) } : {}),
 });
 
-test('merging adds every field of the configuration, removing takes them away again', () => {
+test('merging adds every field of a configuration, and removing takes them away again', () => {
   fc.assert(
     fc.property(spec, spec, (live, config) => {
       const merged = runSync(merge(shape, { spec: live }, { spec: config }));

@@ -19,7 +19,7 @@ const of = (managedFields: readonly ManagedFieldsEntry[]): ApiObject => ({
   metadata: managedFields.length === 0 ? {} : { managedFields },
 });
 
-test('a scale shows who owns the replicas', () => {
+test('a scale shows the owner of the replicas', () => {
   const object = of([
     entry('a', 'g/v1', { 'f:spec': { 'f:size': {}, 'f:x': {} } }, { time }),
     entry('b', 'g/v1', { 'f:x': {} }),
@@ -27,7 +27,7 @@ test('a scale shows who owns the replicas', () => {
   expect(toScale(object, of([]), paths)).toEqual(of([entry('a', 'autoscaling/v1', replicas, { time })]));
 });
 
-test('whoever writes the scale owns the replicas of the object, without a time', () => {
+test('a manager that writes the scale owns the replicas of the object, in an entry without a time', () => {
   const before = of([entry('a', 'g/v1', { 'f:spec': { 'f:size': {}, 'f:x': {} } }, { time })]);
   const scale = of([entry('b', 'autoscaling/v1', replicas, { time, subresource: 'scale' })]);
   expect(fromScale(before, scale, { paths, apiVersion: 'g/v1' })).toEqual(
@@ -38,12 +38,12 @@ test('whoever writes the scale owns the replicas of the object, without a time',
 const unchanged = (before: ApiObject): ApiObject =>
   fromScale(before, toScale(before, of([]), paths), { paths, apiVersion: 'g/v1' });
 
-test('whoever applied the replicas keeps them', () => {
+test('a manager that applied the replicas keeps them', () => {
   const before = of([entry('a', 'g/v1', { 'f:spec': { 'f:size': {}, 'f:x': {} } }, { time, operation: 'Apply' })]);
   expect(unchanged(before)).toEqual(before);
 });
 
-test('replicas of an update part from what else it wrote, though they stay the same, and are lost with the next write', () => {
+test('unchanged replicas are split from an update entry, and lose their owner with the next write', () => {
   const fields = { 'f:spec': { 'f:size': {}, 'f:x': {} } };
   const others = entry('a', 'g/v1', { 'f:spec': { 'f:x': {} } }, { time });
   const once = unchanged(of([entry('a', 'g/v1', fields, { time })]));
@@ -51,14 +51,14 @@ test('replicas of an update part from what else it wrote, though they stay the s
   expect(unchanged(once)).toEqual(of([others]));
 });
 
-test('who wrote no more than the status of a scale owns no replicas', () => {
+test('a manager that wrote only the status of a scale owns no replicas', () => {
   const before = of([entry('a', 'g/v1', size, { subresource: 'scale' })]);
   const status = { 'f:status': { 'f:replicas': {} } };
   const scale = of([entry('a', 'autoscaling/v1', status, { time, subresource: 'scale' })]);
   expect(fromScale(before, scale, { paths, apiVersion: 'g/v1' })).toEqual(of([]));
 });
 
-test('who writes the scale again, in another version, owns the replicas there', () => {
+test('a manager that writes the scale again in another version owns the replicas there', () => {
   const both = new Map([...paths, ['g/v2', ['spec', 'count']]]);
   const before = of([entry('a', 'g/v1', size, { subresource: 'scale' })]);
   expect(fromScale(before, toScale(before, of([]), both), { paths: both, apiVersion: 'g/v2' })).toEqual(
@@ -66,6 +66,6 @@ test('who writes the scale again, in another version, owns the replicas there', 
   );
 });
 
-test('entries of unknown versions go', () => {
+test('entries of unknown versions are dropped', () => {
   expect(fromScale(of([entry('a', 'g/v0', size)]), of([]), { paths, apiVersion: 'g/v1' })).toEqual(of([]));
 });
