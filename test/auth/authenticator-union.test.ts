@@ -15,7 +15,7 @@ const refusing = (text: string): Authenticator => ({
 });
 const ask = (authenticator: Authenticator) => authenticator.authenticate(credentials());
 
-test('the first who knows the caller wins, whatever went wrong before', async () => {
+test('the first authenticator that succeeds wins, despite earlier refusals', async () => {
   const found = await ask(unionAuthenticator(refusing('bad'), nobody, somebody('a'), somebody('b')));
   expect(found?.user.username).toBe('a');
 });
@@ -25,19 +25,19 @@ test.each([
   [['one', 'two'], '[one, two]'],
   [['one', 'one'], 'one'],
   [['two', 'one', 'two'], '[two, one]'],
-])('refusals %j are told as %j', async (texts, message) => {
+])('the refusals %j are reported as %j', async (texts, message) => {
   await expect(ask(unionAuthenticator(...texts.map(refusing), nobody))).rejects.toThrow(
     new AuthenticationError(message),
   );
 });
 
-test('aggregates within aggregates are flattened', async () => {
+test('nested aggregate errors are flattened', async () => {
   const inner = unionAuthenticator(refusing('b'), refusing('c'));
   await expect(ask(unionAuthenticator(refusing('a'), inner))).rejects.toThrow('[a, b, c]');
   expect(aggregateError([new AuthenticationError('x')]).message).toBe('x');
 });
 
-test('trouble that is no refusal is not swallowed', async () => {
+test('an error that is not a refusal is thrown', async () => {
   const broken: Authenticator = { authenticate: () => Promise.reject(new TypeError('oops')) };
   await expect(ask(unionAuthenticator(broken, somebody('a')))).rejects.toThrow(TypeError);
 });
@@ -48,12 +48,12 @@ test.each([
   ['alice', ['system:unauthenticated'], ['system:unauthenticated']],
   ['system:anonymous', ['system:unauthenticated'], ['system:unauthenticated']],
   ['system:anonymous', [], []],
-])('%s of %j is in %j', async (username, groups, expected) => {
+])('the user %s in groups %j gets the groups %j', async (username, groups, expected) => {
   const found = await ask(withAuthenticatedGroup(somebody(username, ...groups)));
   expect(found?.user.groups).toEqual(expected);
 });
 
-test('an unreadable Authorization header draws a warning where the caller was recognised otherwise', async () => {
+test('a malformed Authorization header causes a warning if another credential is accepted', async () => {
   const request = credentials({ authorization: 'Bearer  x' });
   expect((await withBearerWarning(somebody('a')).authenticate(request))?.warnings).toHaveLength(1);
   expect((await withBearerWarning(somebody('a')).authenticate(credentials()))?.warnings).toBeUndefined();

@@ -23,7 +23,7 @@ test.each([
   ['Bearer\tt', {}],
   ['Basic dXNlcjpwYXNz', {}],
   ['Token t', {}],
-])('the header %j reads as %j', (header, expected) => {
+])('the header %j is read as %j', (header, expected) => {
   expect(readBearer(header)).toEqual(expected);
 });
 
@@ -32,7 +32,7 @@ const onlyGood: TokenAuthenticator = {
   authenticateToken: async (token, audiences) => (token === 'good' ? { ...alice, audiences } : undefined),
 };
 
-test('a known token is whose it is, for the audiences wanted', async () => {
+test('a known token is accepted for the requested audiences', async () => {
   const authenticator = bearerToken(onlyGood, ['api']);
   expect(await authenticator.authenticate(credentials({ authorization: 'Bearer good' }))).toEqual({
     ...alice,
@@ -42,7 +42,7 @@ test('a known token is whose it is, for the audiences wanted', async () => {
   expect(await authenticator.authenticate(elsewhere)).toEqual({ ...alice, audiences: ['vault'] });
 });
 
-test('a token nobody knows is an error, no token is none', async () => {
+test('an unknown token is an error, a missing one is not', async () => {
   const authenticator = bearerToken(onlyGood, ['api']);
   await expect(authenticator.authenticate(credentials({ authorization: 'Bearer bad' }))).rejects.toThrow(
     new AuthenticationError('invalid bearer token'),
@@ -50,7 +50,7 @@ test('a token nobody knows is an error, no token is none', async () => {
   expect(await authenticator.authenticate(credentials())).toBeUndefined();
 });
 
-test('only the first Authorization header counts', async () => {
+test('only the first Authorization header is read', async () => {
   const two = credentials({ authorization: ['Bearer bad', 'Bearer good'] });
   await expect(bearerToken(onlyGood, ['api']).authenticate(two)).rejects.toThrow('invalid bearer token');
 });
@@ -76,7 +76,7 @@ test.each([
   await expect(overWebSocket.authenticate(credentials({ ...upgrade, ...headers }))).rejects.toThrow(message);
 });
 
-test('an empty token is none', async () => {
+test('an empty token counts as none', async () => {
   const asked = credentials({ ...upgrade, 'sec-websocket-protocol': `${prefix},x` });
   expect(await overWebSocket.authenticate(asked)).toBeUndefined();
 });
@@ -85,10 +85,10 @@ test.each([
   [`${protocol}, v4.channel.k8s.io`, 'v4.channel.k8s.io'],
   [`a,${prefix}, ${protocol} ,b`, 'a,b'],
   [protocol, ''],
-])('of the subprotocols %j, %j are negotiated', (given, left) => {
+])('of the subprotocols %j, %j remain for negotiation', (given, left) => {
   expect(withoutTokenProtocols(given)).toBe(left);
 });
 
-test('subprotocols of other requests carry no token', async () => {
+test('subprotocols of requests other than handshakes carry no token', async () => {
   expect(await overWebSocket.authenticate(credentials({ 'sec-websocket-protocol': protocol }))).toBeUndefined();
 });

@@ -47,20 +47,24 @@ const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 const presenting = (certificate: ReturnType<typeof leaf>) => ({ certificates: [certificate.der] });
 
 test.each<[string, Parameters<typeof credentials>, string]>([
-  ['nothing', [], 'system:anonymous'],
-  ['another scheme', [{ authorization: 'Basic eA==' }], 'system:anonymous'],
+  ['no credentials', [], 'system:anonymous'],
+  ['another authentication scheme', [{ authorization: 'Basic eA==' }], 'system:anonymous'],
   ['a static token', [bearer('fixed')], 'bob'],
-  ['an account’s token', [bearer(token())], 'system:serviceaccount:ns:sa'],
-  ['a certificate', [{}, presenting(leaf('alice'))], 'alice'],
-  ['a certificate and a bad token', [bearer('bad'), presenting(leaf('alice'))], 'alice'],
-  ['a bad certificate and a good token', [bearer('fixed'), presenting(leaf('alice', proxies))], 'bob'],
-  ['a proxy that names somebody', [{ 'x-remote-user': 'carol' }, presenting(leaf('front', proxies))], 'carol'],
-  ['a client that names somebody', [{ 'x-remote-user': 'carol' }, presenting(leaf('alice'))], 'alice'],
-])('with %s one is known', async (_name, given, username) => {
+  ['a service account token', [bearer(token())], 'system:serviceaccount:ns:sa'],
+  ['a client certificate', [{}, presenting(leaf('alice'))], 'alice'],
+  ['a client certificate and a bad token', [bearer('bad'), presenting(leaf('alice'))], 'alice'],
+  ['a bad client certificate and a good token', [bearer('fixed'), presenting(leaf('alice', proxies))], 'bob'],
+  [
+    'a proxy certificate and a remote user',
+    [{ 'x-remote-user': 'carol' }, presenting(leaf('front', proxies))],
+    'carol',
+  ],
+  ['a client certificate and a remote user', [{ 'x-remote-user': 'carol' }, presenting(leaf('alice'))], 'alice'],
+])('a request with %s is authenticated', async (_name, given, username) => {
   expect((await ask(given))?.user.username).toBe(username);
 });
 
-test('everybody known is authenticated, in this order', async () => {
+test('authenticated users get their groups, with system:authenticated as the last one', async () => {
   expect((await ask([bearer(token())]))?.user.groups).toEqual([
     'system:serviceaccounts',
     'system:serviceaccounts:ns',
@@ -73,30 +77,30 @@ describe('refusals', () => {
   test.each<[string, Parameters<typeof credentials>, string]>([
     ['an unknown token', [bearer('opaque')], 'invalid bearer token'],
     [
-      'a token for others',
+      'a token for another audience',
       [bearer(token(['v']))],
       '[invalid bearer token, token audiences ["v"] is invalid for the target audiences ["api"]]',
     ],
     [
-      'a longer token',
+      'a token with extra characters',
       [bearer(`${token()}AAAA`)],
       '[invalid bearer token, go-jose/go-jose: error in cryptographic primitive]',
     ],
-    ['an unknown token for others', [bearer('fixed'), { audiences: ['v'] }], 'invalid bearer token'],
-  ])('%s', async (_name, given, message) => {
+    ['a static token for another audience', [bearer('fixed'), { audiences: ['v'] }], 'invalid bearer token'],
+  ])('%s is refused', async (_name, given, message) => {
     await expect(ask(given)).rejects.toThrow(new AuthenticationError(message));
   });
 
-  test('a bad certificate is never anonymous', async () => {
+  test('a bad certificate is refused, not treated as anonymous', async () => {
     await expect(ask([{}, presenting(leaf('alice', leaf('x')))])).rejects.toThrow('verifying certificate');
   });
 
-  test('without anonymous, nobody is nobody', async () => {
+  test('a request without credentials authenticates nobody if anonymous access is off', async () => {
     expect(await ask([], { anonymous: () => false })).toBeUndefined();
   });
 });
 
-test('an extra space makes a request anonymous, with a warning', async () => {
+test('an extra space before the token makes a request anonymous, with a warning', async () => {
   const found = await ask([{ authorization: 'Bearer  fixed' }]);
   expect(found?.user.username).toBe('system:anonymous');
   expect(found?.warnings).toEqual([
@@ -104,7 +108,7 @@ test('an extra space makes a request anonymous, with a warning', async () => {
   ]);
 });
 
-test('a used token lives ten seconds longer than its account', async () => {
+test('a token that was used stays valid for ten seconds after its account is deleted', async () => {
   const authenticator = defaultAuthenticator({
     issuers: ['https://i'],
     keys: () => [key],

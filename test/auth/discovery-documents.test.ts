@@ -17,11 +17,11 @@ test.each([
   ['https://example.com?x', false],
   ['https://example.com#', false],
   ['kubernetes/serviceaccount', false],
-])('the issuer %s: %s', (issuer, expected) => {
+])('the issuer %s is discoverable: %s', (issuer, expected) => {
   expect(isDiscoverable(issuer)).toBe(expected);
 });
 
-test('the configuration names the algorithms in order', () => {
+test('the OpenID configuration lists algorithms in order', () => {
   expect(openIdConfiguration({ issuer: 'https://i', keySetUri: 'https://k/openid/v1/jwks', keys })).toEqual({
     issuer: 'https://i',
     jwks_uri: 'https://k/openid/v1/jwks',
@@ -31,7 +31,7 @@ test('the configuration names the algorithms in order', () => {
   });
 });
 
-test('others verify our tokens with the key set', () => {
+test('tokens can be verified with the published key set', () => {
   const set: { readonly keys: readonly JsonWebKey[] } = JSON.parse(JSON.stringify(keySet(keys)));
   for (const key of keys) {
     const [header = '', payload = '', signature = ''] = signToken({ sub: key.algorithm }, key).split('.');
@@ -48,6 +48,6 @@ test('others verify our tokens with the key set', () => {
   }
 });
 
-test('the key set holds no private part', () => {
+test('the key set contains no private keys', () => {
   expect(JSON.stringify(keySet(keys))).not.toMatch(/"(d|p|q|dp|dq|qi)":/);
 });

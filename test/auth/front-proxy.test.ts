@@ -20,7 +20,7 @@ const ask = (
     credentials(headers, { certificates: peer === null ? [] : [peer.der] }),
   );
 
-test('a proxy says who is calling', async () => {
+test('headers of a proxy set user, uid, groups and extra', async () => {
   const found = await ask({
     'x-remote-user': ['alice', 'bob'],
     'x-remote-uid': 'u-1',
@@ -41,7 +41,7 @@ test('a proxy says who is calling', async () => {
   });
 });
 
-test('of several headers for one thing the first that begins with a value counts, and all groups and attributes do', async () => {
+test('of several username headers the first with a value counts; groups and extra are combined', async () => {
   const options = {
     usernameHeaders: ['x-user', 'x-remote-user'],
     groupHeaders: ['x-group', 'x-remote-group'],
@@ -59,7 +59,7 @@ test('of several headers for one thing the first that begins with a value counts
   expect(found?.user).toEqual({ username: 'alice', groups: ['dev', 'ops'], extra: { team: ['red', 'blue'] } });
 });
 
-test('the headers of anybody else mean nothing', async () => {
+test('headers are ignored or refused without a trusted proxy certificate', async () => {
   const headers = { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' };
   expect(await ask(headers, { peer: null })).toBeUndefined();
   await expect(ask(headers, { peer: stranger })).rejects.toThrow('x509: certificate signed by unknown authority');
@@ -69,6 +69,6 @@ test('the headers of anybody else mean nothing', async () => {
   expect(await ask(headers, { allowedNames: ['front'] })).toBeDefined();
 });
 
-test('a proxy that names nobody is asked no further', async () => {
+test('a proxy request without a username is not authenticated', async () => {
   expect(await ask({ 'x-remote-group': 'system:masters' })).toBeUndefined();
 });

@@ -45,7 +45,7 @@ const open = (authorizer: Authorizer, constrained = true) =>
 const authn = 'authentication.k8s.io';
 
 describe('headers', () => {
-  test('without any, nobody is impersonated', async () => {
+  test('that are empty impersonate nobody', async () => {
     expect(await as(open(new Rights()), { 'impersonate-user': '', 'impersonate-uid': '' })).toBeUndefined();
   });
 
@@ -62,14 +62,14 @@ describe('headers', () => {
       { 'impersonate-extra-k': ['v', 'w'], 'impersonate-extra-a': 'b' },
       '&user.DefaultInfo{Name:"", UID:"", Groups:[]string(nil), Extra:map[string][]string{"a":[]string{"b"}, "k":[]string{"v", "w"}}}',
     ],
-  ])('%j without a user name is a bad request', async (headers, text) => {
+  ])('%j without a username are a bad request', async (headers, text) => {
     await expect(as(open(new Rights('everything')), headers)).rejects.toMatchObject({
       reason: 'BadRequest',
       message: `requested ${text} without impersonating a user name`,
     });
   });
 
-  test('keys of extra are decoded, groups are not split', async () => {
+  test('have decoded keys of extra, and groups are not split', async () => {
     const found = await as(open(new Rights('everything')), {
       'impersonate-user': 'bob',
       'impersonate-group': 'a,b',
@@ -87,7 +87,7 @@ describe('headers', () => {
     ]);
   });
 
-  test('a header that is listed once for each of its values counts once', async () => {
+  test('that are listed once per value count once', async () => {
     const repeated = credentials({ 'impersonate-user': 'bob', 'impersonate-extra-scopes': ['a', 'b'] });
     const headers = { ...repeated, headerNames: () => [...repeated.headerNames(), 'impersonate-extra-scopes'] };
     const found = await open(new Rights('everything')).impersonate(headers, listing());
@@ -95,7 +95,7 @@ describe('headers', () => {
   });
 });
 
-describe('the general right', () => {
+describe('the impersonate verb', () => {
   const legacy = (...rights: string[]) => open(new Rights(...rights), false);
 
   test.each<[string, Parameters<typeof credentials>[0], string[], string]>([
@@ -106,7 +106,7 @@ describe('the general right', () => {
       'users "bob" is forbidden: User "alice" cannot impersonate resource "users" in API group "" at the cluster scope',
     ],
     [
-      'an account',
+      'a service account',
       { 'impersonate-user': 'system:serviceaccount:ns:x' },
       ['impersonate :users'],
       'serviceaccounts "x" is forbidden: User "alice" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "ns"',
@@ -118,7 +118,7 @@ describe('the general right', () => {
       `uids.${authn} "u" is forbidden: User "alice" cannot impersonate resource "uids" in API group "${authn}" at the cluster scope`,
     ],
     [
-      'the second group',
+      'a second group',
       { 'impersonate-user': 'bob', 'impersonate-group': ['dev', 'ops'] },
       ['impersonate :users', 'impersonate :groups dev'],
       'groups "ops" is forbidden: User "alice" cannot impersonate resource "groups" in API group "" at the cluster scope',
@@ -129,7 +129,7 @@ describe('the general right', () => {
       ['impersonate :users', `impersonate ${authn}:userextras/scopes view`],
       `userextras.${authn} "edit" is forbidden: User "alice" cannot impersonate resource "userextras/scopes" in API group "${authn}" at the cluster scope`,
     ],
-  ])('%s takes a right of its own', async (_name, headers, rights, message) => {
+  ])('is required for %s', async (_name, headers, rights, message) => {
     await expect(as(legacy(...rights), headers)).rejects.toMatchObject({ reason: 'Forbidden', message });
   });
 
@@ -146,7 +146,7 @@ describe('the general right', () => {
     [{ 'impersonate-user': 'system:serviceaccount:ns:x', 'impersonate-group': 'g' }, ['g', 'system:authenticated']],
     [{ 'impersonate-user': 'system:serviceaccount:x' }, ['system:authenticated']],
     [{ 'impersonate-user': 'system:node:n' }, ['system:authenticated']],
-  ])('%j is in %j', async (headers, groups) => {
+  ])('with headers %j gives the groups %j', async (headers, groups) => {
     const found = await as(legacy('everything'), headers);
     expect(found?.user.groups).toEqual(groups);
     expect(found?.constraint).toBeUndefined();
@@ -156,7 +156,7 @@ describe('the general right', () => {
 describe('constrained impersonation', () => {
   const mayList = 'impersonate-on:user-info:list :pods @ns';
 
-  test('both rights make one somebody else, for what was asked', async () => {
+  test('requires a right for the user and one for the action, and allows only that action', async () => {
     const rights = new Rights(mayList, `impersonate:user-info ${authn}:users bob`);
     expect(await as(open(rights), { 'impersonate-user': 'bob' })).toEqual({
       user: { username: 'bob', groups: ['system:authenticated'] },
@@ -183,11 +183,11 @@ describe('constrained impersonation', () => {
       { user: alice, verb: 'get', path: '/version', group: '', version: '', resource: '' },
       'forbidden: User "alice" cannot impersonate-on:user-info:get path "/version"',
     ],
-  ])('with %j, the refusal is that of the first mode that applies', async (rights, request, message) => {
+  ])('with the rights %j is refused in the words of the first applicable mode', async (rights, request, message) => {
     await expect(as(open(new Rights(...rights)), { 'impersonate-user': 'bob' }, request)).rejects.toThrow(message);
   });
 
-  test('after the general right has worked once, refusals are its own', async () => {
+  test('is refused in the words of the impersonate verb once that verb has worked', async () => {
     const impersonation = open(new Rights('impersonate :users bob'));
     await expect(as(impersonation, { 'impersonate-user': 'carol' })).rejects.toThrow('impersonate-on:user-info');
     expect(await as(impersonation, { 'impersonate-user': 'bob' })).toEqual({
@@ -216,11 +216,11 @@ describe('constrained impersonation', () => {
     [{ 'impersonate-extra-': 'x' }, 'impersonating the empty string key in extra is not allowed'],
     [{ 'impersonate-extra-a.b%2f%41': 'x' }, 'impersonating a non-lowercase key in extra is not allowed: "a.b/A"'],
     [{ 'impersonate-extra-a.b%2fc': ['x', ''] }, 'impersonating the empty string value in extra is not allowed'],
-  ])('%j is refused to everybody', async (headers, message) => {
+  ])('of %j is always refused', async (headers, message) => {
     await expect(as(open(everythingButLegacy), { 'impersonate-user': 'bob', ...headers })).rejects.toThrow(message);
   });
 
-  test('many groups are asked for at once first', async () => {
+  test('checks many groups at once first', async () => {
     const rights = new Rights(
       mayList,
       `impersonate:user-info ${authn}:users`,
@@ -233,7 +233,7 @@ describe('constrained impersonation', () => {
     );
   });
 
-  describe('nodes and accounts', () => {
+  describe('of nodes and accounts', () => {
     let rights: Rights;
     const onNode = (node: string): UserInfo => ({
       username: 'system:serviceaccount:ns:agent',
@@ -244,7 +244,7 @@ describe('constrained impersonation', () => {
       rights = new Rights('everything');
     });
 
-    test('an account may be given its own node, whichever that is', async () => {
+    test('lets a service account impersonate the node it runs on', async () => {
       const found = await as(open(rights), { 'impersonate-user': 'system:node:n1' }, listing(onNode('n1')));
       expect(found).toEqual({
         user: { username: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] },
@@ -265,11 +265,11 @@ describe('constrained impersonation', () => {
       ['system:serviceaccount:ns:x', alice, 'impersonate:serviceaccount'],
       ['system:node:Not_A_Node', alice, 'impersonate:user-info'],
       ['system:serviceaccount:ns:x:y', alice, 'impersonate:user-info'],
-    ])('%s is impersonated by %s', async (username, caller, constraint) => {
+    ])('of %s by %s uses the most specific right', async (username, caller, constraint) => {
       expect((await as(open(rights), { 'impersonate-user': username }, listing(caller)))?.constraint).toBe(constraint);
     });
 
-    test('an account with groups takes the general right', async () => {
+    test('of a service account with groups requires the impersonate verb', async () => {
       const headers = { 'impersonate-user': 'system:serviceaccount:ns:x', 'impersonate-group': 'g' };
       expect((await as(open(rights), headers))?.constraint).toBeUndefined();
     });

@@ -29,7 +29,7 @@ describe('static tokens', () => {
     ['five', { username: 'erin', uid: 'u6', groups: [''] }],
     ['', undefined],
     ['on', undefined],
-  ])('%j is %j', async (token, user) => {
+  ])('the token %j belongs to %j', async (token, user) => {
     expect(await userOf(tokens, token)).toEqual(user);
   });
 
@@ -42,7 +42,7 @@ describe('static tokens', () => {
   });
 });
 
-test('tokens that know no audience are for the API server', async () => {
+test('tokens without audiences are valid for the audiences of the API server', async () => {
   const tokens = forApiAudiences(staticTokens('secret,bob,\n'), ['api', 'api2']);
   expect((await tokens.authenticateToken('secret', ['x', 'api2']))?.audiences).toEqual(['api2']);
   expect(await tokens.authenticateToken('secret', ['x'])).toBeUndefined();
@@ -75,7 +75,7 @@ describe('bootstrap tokens', () => {
       presented,
     );
 
-  test('a machine being set up', async () => {
+  test('authenticate a bootstrapping node', async () => {
     expect(await user({ 'auth-extra-groups': 'system:bootstrappers:b,system:bootstrappers:a' })).toEqual({
       username: 'system:bootstrap:abcdef',
       groups: ['system:bootstrappers', 'system:bootstrappers:a', 'system:bootstrappers:b'],
@@ -84,25 +84,25 @@ describe('bootstrap tokens', () => {
   });
 
   test.each<[string, Parameters<typeof user>[0], Parameters<typeof user>[1]]>([
-    ['wrong secret', { 'token-secret': '0123456789abcdeg' }, {}],
-    ['no secret', { 'token-secret': '' }, {}],
-    ['other id inside', { 'token-id': 'abcdeg' }, {}],
-    ['expired', { expiration: '2025-12-31T23:59:59Z' }, {}],
-    ['expires just now', { expiration: '2026-01-01T00:00:00Z' }, {}],
-    ['expiration unreadable', { expiration: 'tomorrow' }, {}],
-    ['expires on a day that is none', { expiration: '2026-02-30T00:00:00Z' }, {}],
-    ['not for authentication', { 'usage-bootstrap-authentication': 'True' }, {}],
-    ['a group of others', { 'auth-extra-groups': 'system:masters' }, {}],
-    ['type wrong', {}, { type: 'Opaque' }],
-    ['going', {}, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }],
-    ['upper case', {}, { presented: token.toUpperCase() }],
-    ['longer', {}, { presented: `${token}0` }],
-  ])('%s is nobody', async (_name, data, more) => {
+    ['with the wrong secret', { 'token-secret': '0123456789abcdeg' }, {}],
+    ['without a secret', { 'token-secret': '' }, {}],
+    ['with another id in the Secret', { 'token-id': 'abcdeg' }, {}],
+    ['that are expired', { expiration: '2025-12-31T23:59:59Z' }, {}],
+    ['that expire at this moment', { expiration: '2026-01-01T00:00:00Z' }, {}],
+    ['with an unreadable expiration', { expiration: 'tomorrow' }, {}],
+    ['that expire on a day that does not exist', { expiration: '2026-02-30T00:00:00Z' }, {}],
+    ['not meant for authentication', { 'usage-bootstrap-authentication': 'True' }, {}],
+    ['with a group outside bootstrappers', { 'auth-extra-groups': 'system:masters' }, {}],
+    ['of a Secret of another type', {}, { type: 'Opaque' }],
+    ['of a Secret being deleted', {}, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }],
+    ['in upper case', {}, { presented: token.toUpperCase() }],
+    ['with an extra character', {}, { presented: `${token}0` }],
+  ])('%s authenticate nobody', async (_name, data, more) => {
     expect(await user(data, more)).toBeUndefined();
   });
 });
 
-describe('the cache', () => {
+describe('the token cache', () => {
   const clock = new FakeClock();
   let calls: string[];
   let cache: TokenCache;
@@ -119,7 +119,7 @@ describe('the cache', () => {
   });
   const ask = (token: string, audiences = ['api']) => cache.authenticateToken(token, audiences).catch(() => undefined);
 
-  test('remembers successes for ten seconds, each by its audiences', async () => {
+  test('keeps successes for ten seconds, per audiences', async () => {
     await ask('a');
     expect((await ask('a'))?.user.username).toBe('a');
     await ask('a', ['x']);
@@ -129,7 +129,7 @@ describe('the cache', () => {
     expect(calls).toHaveLength(3);
   });
 
-  test('remembers for no longer when the clock is set back', async () => {
+  test('keeps successes no longer if the clock is set back', async () => {
     await ask('a');
     clock.set(clock.now() - 3_600_000);
     await ask('a');
@@ -138,12 +138,12 @@ describe('the cache', () => {
     expect(calls).toEqual(['a', 'a']);
   });
 
-  test('remembers no failures', async () => {
+  test('keeps no failures', async () => {
     for (const token of ['bad', 'bad', 'unknown', 'unknown']) await ask(token);
     expect(calls).toHaveLength(4);
   });
 
-  test('counts what it knew and what had to be found out', async () => {
+  test('counts hits and misses', async () => {
     const metrics = openMetrics();
     const slow: TokenAuthenticator = {
       async authenticateToken(token) {
@@ -163,12 +163,12 @@ describe('the cache', () => {
     ]);
   });
 
-  test('forgets the oldest when there are too many', async () => {
+  test('evicts the oldest token when it is full', async () => {
     for (const token of ['a', 'b', 'c', 'd', 'b', 'a']) await ask(token);
     expect(calls).toEqual(['a', 'b', 'c', 'd', 'a']);
   });
 
-  test('drops what is over when others come, however few there are', async () => {
+  test('drops expired entries when others are added, even if there are few', async () => {
     const found = new WeakRef((await ask('a')) as object);
     await clock.advance(10_000);
     await ask('b');

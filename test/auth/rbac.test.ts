@@ -84,7 +84,7 @@ describe('rules', () => {
     [true, { verbs: ['get'], nonResourceURLs: ['/a*'] }, { path: '/abc/d' }],
     [false, { verbs: ['get'], nonResourceURLs: ['/a/*/c'] }, { path: '/a/b/c' }],
     [false, { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, { path: '/x' }],
-  ])('%j: %j on %j', async (expected, given, attributes) => {
+  ])('the result is %j for the rule %j and the request %j', async (expected, given, attributes) => {
     expect(await allows([given], asked(attributes))).toBe(expected);
     // With this many rules, an index is used.
     const others = Array.from({ length: 40 }, (_, at) => rule('pods', { verbs: ['fly'], resourceNames: [`n${at}`] }));
@@ -103,26 +103,32 @@ describe('bindings', () => {
   };
 
   test.each<[string, Subject, UserInfo, string, boolean]>([
-    ['a user by name', user('alice'), alice, 'a', true],
-    ['a group', group('dev'), alice, 'a', true],
-    ['a group the user is not in', group('ops'), alice, 'a', false],
-    ['another namespace', user('alice'), alice, 'b', false],
-    ['every namespace at once', user('alice'), alice, '', false],
-    ['an account', { kind: 'ServiceAccount', name: 'x', namespace: 'a' }, account, 'a', true],
-    ['an account of the binding’s namespace', { kind: 'ServiceAccount', name: 'x' }, account, 'a', true],
+    ['a user matches by name', user('alice'), alice, 'a', true],
+    ['a group matches', group('dev'), alice, 'a', true],
+    ['a group of which the user is not a member does not match', group('ops'), alice, 'a', false],
+    ['another namespace does not match', user('alice'), alice, 'b', false],
+    ['all namespaces at once do not match', user('alice'), alice, '', false],
+    ['a service account matches', { kind: 'ServiceAccount', name: 'x', namespace: 'a' }, account, 'a', true],
     [
-      'an account of the same name elsewhere',
+      'a service account matches in the namespace of the binding by default',
+      { kind: 'ServiceAccount', name: 'x' },
+      account,
+      'a',
+      true,
+    ],
+    [
+      'a service account of the same name in another namespace does not match',
       { kind: 'ServiceAccount', name: 'x', namespace: 'b' },
       account,
       'a',
       false,
     ],
-    ['an account by its full name', user('system:serviceaccount:a:x'), account, 'a', true],
-    ['an account by the group of its namespace', group('system:serviceaccounts:a'), account, 'a', true],
-    ['an account taken for a group', group('system:serviceaccount:a:x'), account, 'a', false],
-    ['a user taken for a group', group('alice'), alice, 'a', false],
-    ['a kind nobody knows', { kind: 'Robot', name: 'alice' }, alice, 'a', false],
-    ['a wrong apiGroup, which does not matter', { kind: 'User', apiGroup: 'x', name: 'alice' }, alice, 'a', true],
+    ['a service account matches by its username', user('system:serviceaccount:a:x'), account, 'a', true],
+    ['a service account matches by the group of its namespace', group('system:serviceaccounts:a'), account, 'a', true],
+    ['a service account does not match as a group', group('system:serviceaccount:a:x'), account, 'a', false],
+    ['a user does not match as a group', group('alice'), alice, 'a', false],
+    ['a subject of an unknown kind does not match', { kind: 'Robot', name: 'alice' }, alice, 'a', false],
+    ['a wrong apiGroup of a subject is ignored', { kind: 'User', apiGroup: 'x', name: 'alice' }, alice, 'a', true],
   ])('%s', async (_name, subject, who, namespace, expected) => {
     const objects = new FixedObjects()
       .put(Roles, { metadata: { namespace: 'a', name: 'r' }, ...reading })
@@ -131,7 +137,7 @@ describe('bindings', () => {
     expect(verdict).toBe(expected ? 'allow' : 'no-opinion');
   });
 
-  test('a RoleBinding to a ClusterRole counts in its namespace only, and never for paths', async () => {
+  test('a RoleBinding to a ClusterRole applies in its namespace only, and never to paths', async () => {
     const objects = new FixedObjects()
       .put(ClusterRoles, {
         metadata: { name: 'r' },
@@ -146,7 +152,7 @@ describe('bindings', () => {
     expect((await authorize(asked({ path: '/x', namespace: 'a' }))).verdict).toBe('no-opinion');
   });
 
-  test('the reason names the first binding in order and its first subject that fits', async () => {
+  test('the reason names the first matching binding and its first matching subject', async () => {
     const objects = new FixedObjects()
       .put(ClusterRoles, { metadata: { name: 'r' }, ...reading })
       .put(ClusterRoleBindings, {
@@ -168,7 +174,7 @@ describe('bindings', () => {
     );
   });
 
-  test('roles that are missing are named, cluster-wide ones first', async () => {
+  test('missing roles are reported, cluster roles first', async () => {
     const objects = new FixedObjects()
       .put(RoleBindings, { metadata: { namespace: 'a', name: 'b' }, ...bound('Role', 'gone', user('alice')) })
       .put(ClusterRoleBindings, { metadata: { name: 'b' }, ...bound('ClusterRole', 'lost', user('alice')) });
@@ -183,7 +189,7 @@ describe('bindings', () => {
     expect((await authorizer.authorize(configMaps())).verdict).toBe('allow');
   });
 
-  test('names like __proto__ are names', async () => {
+  test('names like __proto__ are ordinary names', async () => {
     const objects = new FixedObjects()
       .put(ClusterRoles, { metadata: { name: '__proto__' }, rules: [rule('*')] })
       .put(ClusterRoleBindings, {
@@ -196,7 +202,7 @@ describe('bindings', () => {
   });
 });
 
-test('rules come verbatim, in the order of bindings, with what could not be found', async () => {
+test('rules are listed verbatim in the order of bindings, with errors for missing roles', async () => {
   const objects = new FixedObjects()
     .put(ClusterRoles, { metadata: { name: 'c' }, rules: [rule('nodes'), { verbs: ['get'], nonResourceURLs: ['/x'] }] })
     .put(Roles, {
@@ -217,7 +223,7 @@ test('rules come verbatim, in the order of bindings, with what could not be foun
   });
 });
 
-test('what follows one change after the other is what looks at everything at once', async () => {
+test('an index updated by changes decides as one built from the current state', async () => {
   const subject = fc.oneof(
     fc.constantFrom('alice', 'bob').map(user),
     fc.constantFrom('dev', 'ops').map(group),
@@ -257,7 +263,7 @@ test('what follows one change after the other is what looks at everything at onc
   );
 });
 
-test('of rules that many bindings repeat no more are listed than an answer can hold', async () => {
+test('a list of rules repeated by many bindings is limited to the size of an answer', async () => {
   const resourceNames = Array.from({ length: 10_000 }, (_, at) => `${'n'.repeat(90)}${at}`);
   const objects = new FixedObjects().put(ClusterRoles, {
     metadata: { name: 'r' },
@@ -271,7 +277,7 @@ test('of rules that many bindings repeat no more are listed than an answer can h
   expect(errors).toEqual(['too many rules to list']);
 });
 
-test('neither short rules nor a role that is given often make a list longer than an answer can hold', async () => {
+test('a list of rules is limited for many short rules and for a repeated role', async () => {
   const objects = new FixedObjects().put(ClusterRoles, {
     metadata: { name: 'r' },
     rules: Array.from({ length: 6_000 }, () => rule('pods')),
@@ -285,7 +291,7 @@ test('neither short rules nor a role that is given often make a list longer than
   expect((await rulesHeldBy(alice, 'a', { plural: 'roles' })).lists.map(({ length }) => length)).toEqual([6_000]);
 });
 
-test('a group that is named often counts once', async () => {
+test('a group that is repeated in a user counts once', async () => {
   const objects = new FixedObjects().put(ClusterRoles, { metadata: { name: 'r' }, rules: [rule('pods')] });
   for (let i = 0; i < 1_000; i++) {
     objects.put(ClusterRoleBindings, { metadata: { name: `b${i}` }, ...bound('ClusterRole', 'r', group('g')) });
@@ -299,7 +305,7 @@ test('a group that is named often counts once', async () => {
   });
 });
 
-test('ten thousand bindings are decided about as fast as ten', async () => {
+test('a decision among ten thousand bindings is about as fast as among ten', async () => {
   const objects = new FixedObjects().put(ClusterRoles, { metadata: { name: 'r' }, rules: [rule('pods')] });
   for (let i = 0; i < 10_000; i++) {
     objects.put(ClusterRoleBindings, { metadata: { name: `b${i}` }, ...bound('ClusterRole', 'r', user(`u${i}`)) });
@@ -313,7 +319,7 @@ test('ten thousand bindings are decided about as fast as ten', async () => {
   });
 });
 
-test('a hundred thousand rules are decided about as fast as ten', async () => {
+test('a decision among a hundred thousand rules is about as fast as among ten', async () => {
   const objects = new FixedObjects();
   for (let role = 0; role < 100; role++) {
     const rules = Array.from({ length: 1_000 }, (_, at) => rule('pods', { resourceNames: [`n${1_000 * role + at}`] }));
@@ -331,7 +337,7 @@ test('a hundred thousand rules are decided about as fast as ten', async () => {
   });
 });
 
-test('masses of rules are indexed with turns for others, once for all who ask', async () => {
+test('many rules are indexed in turns with other work, and once for concurrent requests', async () => {
   const rules = Array.from({ length: 50_000 }, (_, at) => rule('pods', { resourceNames: [`n${at}`] }));
   let read = 0;
   const counted = rules.map((one) =>
@@ -359,7 +365,7 @@ test('masses of rules are indexed with turns for others, once for all who ask', 
   expect(read).toBeLessThan(2 * rules.length);
 });
 
-test('whatever rules there are, few or many, the same is allowed', () => {
+test('decisions are the same with and without an index of rules', () => {
   const word = (...words: readonly string[]) => fc.subarray([...words], { minLength: 0, maxLength: 2 });
   const rules = fc.array(
     fc.record({
@@ -384,24 +390,24 @@ test('whatever rules there are, few or many, the same is allowed', () => {
   );
 });
 
-describe('several authorizers', () => {
+describe('a union of authorizers', () => {
   const of = (...authorizers: readonly Authorizer[]) =>
     unionAuthorizer(...authorizers.map((authorizer) => ({ authorizer })));
 
-  test('the first that decides wins; masters may do everything', async () => {
+  test('follows the first decision, and allows system:masters everything', async () => {
     const masters = asked({ user: { username: 'x', groups: ['system:masters'] } });
     expect(await of(privilegedGroup, alwaysDeny).authorize(masters)).toEqual({ verdict: 'allow', reason: '' });
     expect((await of(privilegedGroup, alwaysAllow).authorize(asked())).verdict).toBe('allow');
   });
 
-  test('reasons of the undecided are joined', async () => {
+  test('joins the reasons of authorizers without an opinion', async () => {
     expect(await of(alwaysDeny, privilegedGroup, alwaysDeny).authorize(asked())).toEqual({
       verdict: 'no-opinion',
       reason: 'Everything is forbidden.\nEverything is forbidden.',
     });
   });
 
-  test('what each decides is counted by its mode', async () => {
+  test('counts the decisions of each authorizer', async () => {
     const metrics = openMetrics();
     const { decisionsOf } = authorizationMetrics(metrics, { clock: new FakeClock(), serverId: 's' });
     const refusing: Authorizer = { authorize: async () => ({ verdict: 'deny', reason: '' }) };
@@ -419,7 +425,7 @@ describe('several authorizers', () => {
   });
 });
 
-describe('denials', () => {
+describe('a denial', () => {
   test.each<[Partial<AccessAttributes>, string]>([
     [
       { name: 'p', namespace: 'ns' },
@@ -442,12 +448,12 @@ describe('denials', () => {
       { user: { username: 'a<b>&\'c"', groups: [] } },
       'pods is forbidden: User "a&lt;b&gt;&amp;\'c\\"" cannot get resource "pods" in API group "" at the cluster scope',
     ],
-  ])('%j', (attributes, message) => {
+  ])('is explained for %j', (attributes, message) => {
     expect(accessDenied(asked(attributes), '').message).toBe(message);
     expect(accessDenied(asked(attributes), 'a <b>').message).toBe(`${message}: a <b>`);
   });
 
-  test('trouble without a decision is an internal error', () => {
+  test('an error without a decision is an internal error', () => {
     const failed = refusal(asked(), { verdict: 'no-opinion', reason: '', error: 'store is down' });
     expect([failed?.code, failed?.message]).toEqual([500, 'Internal error occurred: store is down']);
   });

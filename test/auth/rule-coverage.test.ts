@@ -28,7 +28,7 @@ test.each<[PolicyRule, PolicyRule, number]>([
   [paths('get', '/a/* /b'), paths('get', '/a/b /b /c /a'), 2],
   [rule('*', '*', '*'), paths('get', '/a'), 1],
   [paths('*', '*'), rule('get', 'a', 'x'), 1],
-])('of what %j does not cover %j has so many', (held, wanted, missing) => {
+])('the combinations that %j leaves uncovered of %j are counted', (held, wanted, missing) => {
   expect(uncoveredRules([rule('other', 'other', 'other'), held], [wanted])).toHaveLength(missing);
 });
 
@@ -37,7 +37,7 @@ const within = (held: readonly (readonly PolicyRule[])[], wanted: PolicyRule, li
 
 const many = <T>(length: number, one: (at: number) => T): readonly T[] => Array.from({ length }, (_, at) => one(at));
 
-test('who holds masses of rules that have nothing to do with what is granted is compared with none of it', () => {
+test('unrelated rules are skipped without a comparison', () => {
   const held = many(1_000, () => rule('create', '', 'configmaps'));
   const words = (prefix: string): string => many(29, (at) => `${prefix}${at}`).join(' ');
   for (const [wanted, atoms] of [
@@ -49,7 +49,7 @@ test('who holds masses of rules that have nothing to do with what is granted is 
   }
 });
 
-test('what takes too many comparisons is not told', () => {
+test('a check that needs too many comparisons gives no result', () => {
   const names = many(100, (at) => `m${at}`).join(' ');
   // Half of the rules match the resource, half match the name, and none matches both.
   const held = many(100, (at) => [rule('get', '', 'secrets', `n${at}`), rule('get', '', 'pods', names)]).flat();
@@ -62,7 +62,7 @@ test('what takes too many comparisons is not told', () => {
   expect(within([[paths('get', urls)]], wantedUrls, 999_999)).toBeUndefined();
 });
 
-test('what is held in several lists counts as if it were in one, also names by the dozen', () => {
+test('rules in several lists count as if they were in one, even with many names', () => {
   const names = (from: number, count: number): string => many(count, (at) => `n${from + at}`).join(' ');
   const held = [[rule('get', '', 'secrets', names(0, 10))], [], [rule('get', '', 'secrets', names(10, 50))]];
   expect(within(held, rule('get', '', 'secrets', names(0, 60)), 1_000)).toEqual([]);
@@ -71,7 +71,7 @@ test('what is held in several lists counts as if it were in one, also names by t
   ]);
 });
 
-test('masses of rules are looked through in steps, and only once', () => {
+test('many rules are examined in steps, and only once', () => {
   const held = [many(100_000, (at) => rule('get', '', 'configmaps', `n${at}`))];
   const wanted = rule('get', '', 'configmaps', 'n5 n99999 m');
   const pauses = (): number => countSteps(uncoveredWithin(held, [wanted], 1_000_000)).pauses;

@@ -41,7 +41,7 @@ const verify = (text = token) =>
     metrics: { legacyToken: () => counted.push('legacy'), secretToken: (how) => counted.push(how) },
   }).authenticateToken(text, ['api']);
 
-test('the token in a Secret is its account’s', async () => {
+test('the token in a Secret authenticates its service account', async () => {
   expect(await verify()).toEqual({
     user: {
       username: 'system:serviceaccount:ns:sa',
@@ -57,50 +57,54 @@ test('the token in a Secret is its account’s', async () => {
   expect(used).toEqual(['tok']);
 });
 
-test('one made by the system of old draws a warning', async () => {
+test('an automatically generated token causes a warning', async () => {
   objects.put(ServiceAccounts, { metadata: account, secrets: [{ name: 'tok' }] });
   expect((await verify())?.warnings?.[0]).toContain('instead of auto-generated secret-based tokens.');
 });
 
 test.each<[string, () => unknown, string]>([
-  ['secret gone', () => objects.remove(Secrets, secretMeta), 'Token has been invalidated'],
-  ['secret going', () => putSecret({ deletionTimestamp: '2026-01-01T00:00:00Z' }), 'Token has been invalidated'],
-  ['secret holds another', () => putSecret({}, `${token}x`), "Token does not match server's copy"],
-  ['secret is empty', () => objects.put(Secrets, { metadata: secretMeta }), "Token does not match server's copy"],
-  ['account gone', () => objects.remove(ServiceAccounts, account), 'serviceaccounts "sa" not found'],
+  ['the Secret is deleted', () => objects.remove(Secrets, secretMeta), 'Token has been invalidated'],
   [
-    'account going',
+    'the Secret is being deleted',
+    () => putSecret({ deletionTimestamp: '2026-01-01T00:00:00Z' }),
+    'Token has been invalidated',
+  ],
+  ['the Secret contains another token', () => putSecret({}, `${token}x`), "Token does not match server's copy"],
+  ['the Secret is empty', () => objects.put(Secrets, { metadata: secretMeta }), "Token does not match server's copy"],
+  ['the account is deleted', () => objects.remove(ServiceAccounts, account), 'serviceaccounts "sa" not found'],
+  [
+    'the account is being deleted',
     () => objects.put(ServiceAccounts, { metadata: { ...account, deletionTimestamp: '2026-01-01T00:00:00Z' } }),
     'ServiceAccount ns/sa has been deleted',
   ],
   [
-    'account made again',
+    'the account was recreated',
     () => objects.put(ServiceAccounts, { metadata: { ...account, uid: 'new' } }),
     'ServiceAccount UID (new) does not match claim (sa-uid)',
   ],
   [
-    'marked invalid',
+    'the token is marked as invalid',
     () => putSecret({ labels: { 'kubernetes.io/legacy-token-invalid-since': '2025-01-01' } }),
     'the token in secret ns/tok for service account ns/sa has been marked invalid.',
   ],
-])('%s', async (_name, change, message) => {
+])('a token is refused if %s', async (_name, change, message) => {
   change();
   await expect(verify()).rejects.toThrow(message);
 });
 
 test.each<[string, () => unknown, readonly string[]]>([
-  ['one that somebody made', () => {}, ['legacy', 'manual']],
+  ['a manually created token', () => {}, ['legacy', 'manual']],
   [
-    'one made by the system of old',
+    'an automatically generated token',
     () => objects.put(ServiceAccounts, { metadata: account, secrets: [{ name: 'tok' }] }),
     ['legacy', 'auto'],
   ],
   [
-    'one marked invalid',
+    'a token marked as invalid',
     () => putSecret({ labels: { 'kubernetes.io/legacy-token-invalid-since': '2025-01-01' } }),
     ['legacy', 'invalid'],
   ],
-  ['one whose Secret is gone', () => objects.remove(Secrets, secretMeta), ['legacy']],
+  ['a token of a deleted Secret', () => objects.remove(Secrets, secretMeta), ['legacy']],
 ])('%s is counted', async (_name, change, expected) => {
   counted.length = 0;
   change();
@@ -108,7 +112,7 @@ test.each<[string, () => unknown, readonly string[]]>([
   expect(counted).toEqual(expected);
 });
 
-test('the audit log is told of one marked invalid', async () => {
+test('a token marked as invalid is recorded in the audit log', async () => {
   putSecret({ labels: { 'kubernetes.io/legacy-token-invalid-since': '2025-01-01' } });
   await expect(verify()).rejects.toMatchObject({
     annotations: {
@@ -128,10 +132,10 @@ test.each([
   [{ [`${prefix}/service-account.name`]: '' }, 'serviceAccountName claim is missing'],
   [{ [`${prefix}/service-account.uid`]: undefined }, 'serviceAccountUID claim is missing'],
   [{ sub: 'system:serviceaccount:ns:other' }, 'sub claim is invalid'],
-])('a token with the claims %j says why not', async (changes, message) => {
+])('a token with the claims %j is refused with a reason', async (changes, message) => {
   await expect(verify(signToken({ ...payload, ...changes }, key))).rejects.toThrow(message);
 });
 
-test('tokens of other issuers are somebody else’s', async () => {
+test('tokens of other issuers are left to other authenticators', async () => {
   expect(await verify(signToken({ ...payload, iss: 'https://x' }, key))).toBeUndefined();
 });

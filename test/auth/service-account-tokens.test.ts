@@ -96,13 +96,16 @@ test('the claims are those of Kubernetes, in alphabetical order', () => {
   );
 });
 
-test.each<SignatureAlgorithm>(['RS256', 'ES256', 'ES384', 'ES512'])('%s tokens verify', async (algorithm) => {
-  const key = readSigningKey(await generateServiceAccountKey(algorithm));
-  expect(key.algorithm).toBe(algorithm);
-  expect(await verifier([key]).authenticateToken(issue({}, key), ['api'])).toMatchObject({ audiences: ['api'] });
-});
+test.each<SignatureAlgorithm>(['RS256', 'ES256', 'ES384', 'ES512'])(
+  'a token signed with %s is verified',
+  async (algorithm) => {
+    const key = readSigningKey(await generateServiceAccountKey(algorithm));
+    expect(key.algorithm).toBe(algorithm);
+    expect(await verifier([key]).authenticateToken(issue({}, key), ['api'])).toMatchObject({ audiences: ['api'] });
+  },
+);
 
-test('keys come from any PEM of them', () => {
+test('verification keys are read from PEM blocks of any kind', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const pem = [
     publicKey.export({ type: 'spki', format: 'pem' }),
@@ -115,8 +118,8 @@ test('keys come from any PEM of them', () => {
   expect(() => readSigningKey(weak)).toThrow('must be RSA or ECDSA on P-256, P-384 or P-521, not ed25519');
 });
 
-describe('who it is', () => {
-  test('an account, its groups, and the credential', async () => {
+describe('an authenticated token', () => {
+  test('gives the account, its groups and the credential id', async () => {
     expect((await verify(issue()))?.user).toEqual({
       username: 'system:serviceaccount:ns:sa',
       uid: 'sa-uid',
@@ -125,7 +128,7 @@ describe('who it is', () => {
     });
   });
 
-  test('a pod binding tells pod and node, a secret binding nothing', async () => {
+  test('gives pod and node if bound to a pod, nothing more if bound to a secret', async () => {
     const pod = { name: 'bound', uid: 'pod-uid' };
     const bound = await verify(issue({ pod, node: { name: 'n', uid: 'u' } }));
     expect(bound?.user.extra).toEqual({
@@ -141,7 +144,7 @@ describe('who it is', () => {
 });
 
 describe('audiences', () => {
-  test('masses of them are compared at once', async () => {
+  test('are compared quickly even if there are very many', async () => {
     const audiences = (prefix: string): readonly string[] =>
       Array.from({ length: 40_000 }, (_, at) => `${prefix}-${'x'.repeat(14)}${at}`);
     const token = issue({ audiences: audiences('a') });
@@ -160,17 +163,17 @@ describe('audiences', () => {
     ],
     [['a', 'b'], ['c', 'a', 'd'], ['a']],
     [['a'], ['a', 'a'], ['a', 'a']],
-  ])('a token for %j, wanted for %j, is for %j', async (own, wanted, common) => {
+  ])('of a token %j requested as %j give %j', async (own, wanted, common) => {
     expect((await verify(issue({ audiences: own }), wanted))?.audiences).toEqual(common);
   });
 
-  test('a token for others is refused', async () => {
+  test('of a token that match none of the requested ones are refused', async () => {
     await expect(verify(issue({ audiences: ['a', 'b'] }), ['d', 'c'])).rejects.toThrow(
       'token audiences ["a" "b"] is invalid for the target audiences ["d" "c"]',
     );
   });
 
-  test('a token for one audience may say so without a list', async () => {
+  test('may be a single string', async () => {
     const [, payload] = decoded(issue());
     expect(await verify(signToken({ ...payload, aud: 'api' }, signer))).toMatchObject({
       audiences: ['api'],
@@ -178,15 +181,15 @@ describe('audiences', () => {
     });
   });
 
-  test('a token without audiences is for the API server', async () => {
+  test('of a token without any are those of the API server', async () => {
     const found = await verify(issue({ audiences: [] }), ['api', 'x']);
     expect(found?.audiences).toEqual(['api']);
     expect(found?.annotations).toEqual({ 'authentication.k8s.io/legacy-token': 'system:serviceaccount:ns:sa' });
   });
 });
 
-describe('time', () => {
-  test('a minute of grace after the end, and not more', async () => {
+describe('times', () => {
+  test('a token is accepted for a minute after its expiry, but no longer', async () => {
     const token = issue({ seconds: 600 });
     await clock.advance(11 * minute);
     expect(await verify(token)).toBeDefined();
@@ -198,14 +201,14 @@ describe('time', () => {
     [{ nbf: 61 }, 'service account token is not valid yet'],
     [{ nbf: 0, iat: 61 }, 'service account token is issued in the future'],
     [{ nbf: 61, exp: -61 }, 'service account token is not valid yet'],
-  ])('a token with times %j is refused: %s', async (offsets, message) => {
+  ])('a token with the time offsets %j is refused: %s', async (offsets, message) => {
     const now = clock.now() / 1_000;
     const [, payload] = decoded(issue());
     const times = Object.fromEntries(Object.entries(offsets).map(([name, offset]) => [name, now + offset]));
     await expect(verify(signToken({ ...payload, ...times }, signer))).rejects.toThrow(message);
   });
 
-  test('a token that should have been renewed still works and leaves a trace', async () => {
+  test('a token used after its warning threshold is accepted and annotated', async () => {
     const token = issue({ seconds: 86_400, warnAfterSeconds: 3_607 });
     await clock.advance(3_610_000);
     expect((await verify(token))?.annotations).toEqual({
@@ -213,7 +216,7 @@ describe('time', () => {
     });
   });
 
-  test('tokens that are to be renewed are counted, before and after, and those without audiences', async () => {
+  test('valid and stale tokens are counted by the warning threshold, and legacy ones without audiences', async () => {
     const token = issue({ seconds: 86_400, warnAfterSeconds: 3_607 });
     counted.length = 0;
     await verify(token);
@@ -227,7 +230,7 @@ describe('time', () => {
   });
 });
 
-describe('forgeries', () => {
+describe('forged or malformed tokens', () => {
   const [header, payload] = decoded(
     tokenIssuer({ issuer, key: () => signer, domains, clock: new FakeClock() }).issue({
       namespace: 'ns',
@@ -272,49 +275,53 @@ describe('forgeries', () => {
   ];
 
   test.each<[string, string, string | undefined]>([
-    ['no algorithm', `${encoded({ alg: 'none' })}.${encoded(payload)}.`, badSignature],
+    ['alg none', `${encoded({ alg: 'none' })}.${encoded(payload)}.`, badSignature],
     ...['none', 'HS256', 'ES384'].map((alg): [string, string, string] => [
-      `${alg} in the header, rightly signed`,
+      `${alg} in the header with a correct signature`,
       signedAs({ alg, kid: signer.keyId }),
       badSignature,
     ]),
-    ['no algorithm, right key', `${encoded({ alg: 'none', kid: signer.keyId })}.${encoded(payload)}.`, badSignature],
-    ['the RSA public key as a shared secret', hmac({ alg: 'HS256', kid: rsa.keyId }, publicPem), badSignature],
-    ['the public key as a secret, no kid', hmac({ alg: 'HS256' }, publicPem), badSignature],
     [
-      'an algorithm of another key',
+      'alg none with the right key id',
+      `${encoded({ alg: 'none', kid: signer.keyId })}.${encoded(payload)}.`,
+      badSignature,
+    ],
+    ['the RSA public key as a shared secret', hmac({ alg: 'HS256', kid: rsa.keyId }, publicPem), badSignature],
+    ['the public key as a shared secret without a key id', hmac({ alg: 'HS256' }, publicPem), badSignature],
+    [
+      'the algorithm of another key',
       `${encoded({ alg: 'RS256', kid: signer.keyId })}.${encoded(payload)}.${signature(issueNow())}`,
       badSignature,
     ],
-    ['somebody else’s key', signToken(payload, other), 'invalid signature, no keys found'],
-    ['somebody else’s key under our name', signToken(payload, { ...other, keyId: signer.keyId }), badSignature],
-    ['a key of its own in the header', forgedWithOwnKey(), badSignature],
+    ['an unknown key', signToken(payload, other), 'invalid signature, no keys found'],
+    ['an unknown key under a known key id', signToken(payload, { ...other, keyId: signer.keyId }), badSignature],
+    ['a key in its own header', forgedWithOwnKey(), badSignature],
     [
-      'an extension to be understood',
+      'a critical extension',
       `${encoded({ ...header, crit: ['b64'], b64: false })}.${encoded(payload)}.${signature(issueNow())}`,
       badSignature,
     ],
     [
-      'claims changed',
+      'changed claims',
       `${encoded(header)}.${encoded({ ...payload, sub: 'system:serviceaccount:kube-system:admin' })}.${signature(issueNow())}`,
       badSignature,
     ],
-    ['signature longer', `${issueNow()}AAAA`, badSignature],
-    ['signature padded', `${issueNow()}==`, undefined],
-    ['signature cut off', `${encoded(header)}.${encoded(payload)}.`, badSignature],
+    ['a longer signature', `${issueNow()}AAAA`, badSignature],
+    ['a padded signature', `${issueNow()}==`, undefined],
+    ['no signature', `${encoded(header)}.${encoded(payload)}.`, badSignature],
     ['a fourth part', `${issueNow()}.x`, undefined],
-    ['two parts', `${encoded(header)}.${encoded(payload)}`, undefined],
+    ['only two parts', `${encoded(header)}.${encoded(payload)}`, undefined],
     ['a letter in front', `x${issueNow()}`, undefined],
     ['a space within the payload', issueNow().replace('.', '. '), undefined],
-    ['a header that says nothing', `${encoded({})}.${encoded(payload)}.${signature(issueNow())}`, badSignature],
+    ['an empty header', `${encoded({})}.${encoded(payload)}.${signature(issueNow())}`, badSignature],
     [
       'a header of nulls',
       `${encoded({ alg: null, kid: null })}.${encoded(payload)}.${signature(issueNow())}`,
       badSignature,
     ],
-    ['a number for an algorithm', `${encoded({ alg: 5 })}.${encoded(payload)}.${signature(issueNow())}`, undefined],
-    ['a header that nests too deep', `${tooDeep}.${encoded(payload)}.${signature(issueNow())}`, undefined],
-    ['an algorithm that comes twice', `${twice}.${encoded(payload)}.${signature(issueNow())}`, undefined],
+    ['a number as alg', `${encoded({ alg: 5 })}.${encoded(payload)}.${signature(issueNow())}`, undefined],
+    ['a header that is nested too deeply', `${tooDeep}.${encoded(payload)}.${signature(issueNow())}`, undefined],
+    ['a repeated alg', `${twice}.${encoded(payload)}.${signature(issueNow())}`, undefined],
     ...unreadable.map((more): [string, string, undefined] => [
       `in the header ${JSON.stringify(more)}`,
       `${encoded({ ...header, ...more })}.${encoded(payload)}.${signature(issueNow())}`,
@@ -325,13 +332,13 @@ describe('forgeries', () => {
       `${encoded({ ...header, ...more })}.${encoded(payload)}.${signature(issueNow())}`,
       badSignature,
     ]),
-    ['issuer unknown', signToken({ ...payload, iss: 'https://evil.example.com' }, signer), undefined],
-    ['issuer no text', signToken({ ...payload, iss: [issuer] }, signer), undefined],
-    ['opaque', 'opaque', undefined],
-    ['empty', '', undefined],
-    ['dots', '..', undefined],
-    ['JSON serialization', JSON.stringify({ payload: encoded(payload), signatures: [] }), undefined],
-  ])('%s', async (_name, token, message) => {
+    ['an unknown issuer', signToken({ ...payload, iss: 'https://evil.example.com' }, signer), undefined],
+    ['an issuer that is not a string', signToken({ ...payload, iss: [issuer] }, signer), undefined],
+    ['no structure', 'opaque', undefined],
+    ['no characters', '', undefined],
+    ['only dots', '..', undefined],
+    ['the JSON serialization', JSON.stringify({ payload: encoded(payload), signatures: [] }), undefined],
+  ])('are not accepted: %s', async (_name, token, message) => {
     const answer = verify(token);
     if (message === undefined) expect(await answer).toBeUndefined();
     else await expect(answer).rejects.toThrow(new AuthenticationError(message));
@@ -354,11 +361,11 @@ describe('forgeries', () => {
     [{ 'kubernetes.io': 5 }, 'json: cannot unmarshal number'],
     [{ sub: 5 }, 'json: cannot unmarshal number'],
     [{ jti: 5 }, 'json: cannot unmarshal number'],
-  ])('a rightly signed token with the claims %j is none', async (changes, message) => {
+  ])('a correctly signed token with the claims %j is refused', async (changes, message) => {
     await expect(verify(signToken({ ...payload, ...changes }, signer))).rejects.toThrow(message);
   });
 
-  test('a rightly signed token with a claim that comes twice is none', async () => {
+  test('a correctly signed token with a repeated claim is refused', async () => {
     const twice = JSON.stringify(payload).replace('{', '{"aud":["foreign"],');
     const signed = `${encoded(header)}.${Buffer.from(twice).toString('base64url')}`;
     const key = { key: signer.privateKey, dsaEncoding: 'ieee-p1363' as const };
@@ -377,13 +384,13 @@ describe('forgeries', () => {
 
   test.each([
     ['in front', (token: string) => `\t${token}`],
-    ['behind', (token: string) => `${token}\n\u2003`],
-    ['within the header and the signature', (token: string) => token.replaceAll('.', '\n.\n')],
-  ])('white space %s is none of a token', async (_where, spaced) => {
+    ['at the end', (token: string) => `${token}\n\u2003`],
+    ['around the dots', (token: string) => token.replaceAll('.', '\n.\n')],
+  ])('white space %s of a token is ignored', async (_where, spaced) => {
     expect(await verify(spaced(issueNow()))).toBeDefined();
   });
 
-  test('no mutation of a token is ever accepted, and none does harm', async () => {
+  test('no mutation of a token is accepted or causes any other error', async () => {
     const token = issue();
     await fc.assert(
       fc.asyncProperty(fc.nat(token.length - 1), fc.integer({ min: 0, max: 127 }), async (at, code) => {
@@ -399,7 +406,7 @@ describe('forgeries', () => {
     );
   });
 
-  test('a huge token of garbage is answered at once', async () => {
+  test('a huge invalid token is refused quickly', async () => {
     const huge = `${encoded({ alg: 'ES256' })}.${encoded({ iss: issuer, x: '['.repeat(100_000) })}.${randomBytes(500_000).toString('base64url')}`;
     await expectShort(5_000, async () => {
       await expect(verify(huge)).rejects.toThrow(badSignature);
@@ -408,33 +415,33 @@ describe('forgeries', () => {
   });
 });
 
-test('a token without a kid is tried with every key', async () => {
+test('a token without a key id is tried with every key', async () => {
   const [, payload] = decoded(issue());
   const signed = signToken(payload, { ...rsa, keyId: '' });
   expect(await verify(signed)).toBeDefined();
 });
 
-describe('what the token depends on', () => {
+describe('a token depends on its account', () => {
   const gone = (milliseconds: number) => ({ deletionTimestamp: timestamp(clock.now() - milliseconds) });
 
   test.each([
     [
-      'account missing',
+      'which must exist',
       () => objects.remove(ServiceAccounts, { namespace: 'ns', name: 'sa' }),
       'serviceaccounts "sa" not found',
     ],
     [
-      'account made again',
+      'which must not have been recreated',
       () => objects.put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'sa', uid: 'new' } }),
       'service account UID (new) does not match claim (sa-uid)',
     ],
     [
-      'account long deleted',
+      'which must not have been deleted long ago',
       () => objects.put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'sa', uid: 'sa-uid', ...gone(61_000) } }),
       'service account ns/sa has been deleted',
     ],
     [
-      'account just deleted',
+      'which may have been deleted just now',
       () => objects.put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'sa', uid: 'sa-uid', ...gone(60_000) } }),
       undefined,
     ],
@@ -449,7 +456,7 @@ describe('what the token depends on', () => {
     ['secret', Secrets, { namespace: 'ns', name: 'bound' }],
     ['pod', Pods, { namespace: 'ns', name: 'bound' }],
     ['node', Nodes, { name: 'bound' }],
-  ])('a bound %s must be there, the same, and not long deleted', async (word, type, key) => {
+  ])('a bound %s must exist with the same uid and not have been deleted long ago', async (word, type, key) => {
     const token = issue({ [word]: { name: 'bound', uid: `${word}-uid` } });
     expect(await verify(token)).toBeDefined();
     objects.put(type, {
@@ -471,7 +478,7 @@ describe('what the token depends on', () => {
     await expect(verify(token)).rejects.toThrow('service account token has been invalidated');
   });
 
-  test('of pod and node, only the pod is looked for', async () => {
+  test('of a bound pod and node only the pod must exist', async () => {
     const token = issue({ pod: { name: 'bound', uid: 'pod-uid' }, node: { name: 'elsewhere', uid: 'x' } });
     expect(await verify(token)).toBeDefined();
   });

@@ -17,7 +17,7 @@ const role = (name: string): ClusterRole => {
 };
 
 describe('the policy', () => {
-  test('every object is marked, every binding leads to a role', () => {
+  test('marks every object, and every binding refers to an existing role', () => {
     const { clusterRoles, clusterRoleBindings, roles, roleBindings } = policy;
     const names = new Set(clusterRoles.map(({ metadata }) => metadata.name));
     const localNames = new Set(roles.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
@@ -32,14 +32,14 @@ describe('the policy', () => {
     }
   });
 
-  test('view shows neither Secrets nor roles', () => {
+  test('lets view see neither Secrets nor roles', () => {
     const rules = role('system:aggregate-to-view').rules ?? [];
     expect(rules.flatMap(({ resources = [] }) => resources)).not.toContain('secrets');
     expect(rules.flatMap(({ apiGroups = [] }) => apiGroups)).not.toContain('rbac.authorization.k8s.io');
     expect(rules.every(({ verbs }) => JSON.stringify(verbs) === '["get","list","watch"]')).toBe(true);
   });
 
-  test('admin, edit and view are put together from others', () => {
+  test('aggregates admin, edit and view from other roles', () => {
     const label = (target: string) => ({ [`rbac.authorization.k8s.io/aggregate-to-${target}`]: 'true' });
     expect(role('edit')).toMatchObject({
       rules: null,
@@ -49,7 +49,7 @@ describe('the policy', () => {
     expect(role('system:aggregate-to-admin').metadata.labels).toMatchObject(label('admin'));
   });
 
-  test('other domains rename groups, signers and annotations as a whole', () => {
+  test('renames groups, signers and annotations for other domains', () => {
     const text = JSON.stringify(
       bootstrapPolicy({ api: 'api.test', signer: 'signer.test', extensions: ['x-'] }).clusterRoles,
     ).replaceAll('"apiVersion":"rbac.authorization.k8s.io/v1"', '');
@@ -78,13 +78,13 @@ describe('controllers', () => {
   };
 
   test.each(Object.keys(controllerAccounts) as (keyof typeof controllerAccounts)[])(
-    '%s may do something',
+    'the controller %s has rules',
     (controller) => {
       expect(role(`system:controller:${controllerAccounts[controller]}`).rules?.length).toBeGreaterThan(0);
     },
   );
 
-  test('a controller manager of Kubernetes finds the accounts that it uses for certificates and anchors', async () => {
+  test('the kube-controller-manager has the rights for certificates and trust bundles', async () => {
     const may = async (account: string, verb: string, resource: string, name = ''): Promise<boolean> => {
       const user = {
         username: `system:serviceaccount:kube-system:${account}`,
@@ -99,7 +99,7 @@ describe('controllers', () => {
     expect(await may('certificate-controller', 'sign', 'signers', 'kubernetes.io/kube-apiserver-client')).toBe(true);
   });
 
-  test('who approves does not sign, who signs does not approve', async () => {
+  test('approvers may not sign, and signers may not approve', async () => {
     const signer = (name: string) => ({ name: `kubernetes.io/${name}` });
     expect(await may('csr-approver', 'approve', certificates, 'signers', signer('kube-apiserver-client-kubelet'))).toBe(
       true,
@@ -139,14 +139,14 @@ describe('reconciling', () => {
   ) as ClusterRoleBinding;
   const stored: ClusterRole = { ...wanted, metadata: { ...wanted.metadata, uid: 'u', resourceVersion: '5' } };
 
-  test('what is missing is created, what is complete is left', () => {
+  test('creates missing objects, and leaves complete ones', () => {
     expect(reconcileBootstrap(undefined, wanted)).toEqual({ action: 'create', object: wanted });
     expect(reconcileBootstrap(stored, wanted)).toEqual({ action: 'none' });
     for (const object of policy.clusterRoles) expect(reconcileBootstrap(object, object)).toEqual({ action: 'none' });
     for (const object of policy.roleBindings) expect(reconcileBootstrap(object, object)).toEqual({ action: 'none' });
   });
 
-  test('missing rules come back, added ones stay', () => {
+  test('restores missing rules, and keeps added ones', () => {
     const extra = { verbs: ['get'], apiGroups: [''], resources: ['pods'] };
     const changed: ClusterRole = { ...stored, rules: [extra, ...(wanted.rules ?? []).slice(1)] };
     const result = reconcileBootstrap(changed, wanted);
@@ -157,12 +157,12 @@ describe('reconciling', () => {
     expect(reconcileBootstrap({ ...changed, rules }, wanted)).toEqual({ action: 'none' });
   });
 
-  test('rules covered by wider ones are not missing', () => {
+  test('does not add rules that wider ones cover', () => {
     const wide: ClusterRole = { ...stored, rules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] };
     expect(reconcileBootstrap(wide, wanted)).toEqual({ action: 'none' });
   });
 
-  test('labels and annotations keep the values somebody gave them', () => {
+  test('keeps changed values of labels and annotations', () => {
     const labels = { 'kubernetes.io/bootstrapping': 'mine' };
     const result = reconcileBootstrap({ ...stored, metadata: { ...stored.metadata, labels, annotations: {} } }, wanted);
     expect(result).toMatchObject({
@@ -171,19 +171,19 @@ describe('reconciling', () => {
     });
   });
 
-  test.each(['labels', 'annotations'] as const)('%s that are missing come back, the rest as it is', (member) => {
+  test.each(['labels', 'annotations'] as const)('restores missing %s, and nothing else', (member) => {
     const without = { ...stored, metadata: { ...stored.metadata, [member]: {} } };
     expect(reconcileBootstrap(without, wanted)).toEqual({ action: 'update', object: stored });
   });
 
-  test('autoupdate false keeps everybody out', () => {
+  test('changes nothing if autoupdate is false', () => {
     const annotations = { 'rbac.authorization.kubernetes.io/autoupdate': 'false' };
     expect(reconcileBootstrap({ ...stored, rules: [], metadata: { ...stored.metadata, annotations } }, wanted)).toEqual(
       { action: 'none' },
     );
   });
 
-  test('bindings: subjects are added, another role means a new binding', () => {
+  test('adds missing subjects to a binding, and recreates it for another role', () => {
     const mine = { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'me' };
     const result = reconcileBootstrap({ ...binding, subjects: [mine] }, binding);
     expect(result).toMatchObject({ action: 'update', object: { subjects: [mine, ...(binding.subjects ?? [])] } });
@@ -191,7 +191,7 @@ describe('reconciling', () => {
     expect(reconcileBootstrap(other, binding)).toEqual({ action: 'recreate', object: binding });
   });
 
-  test('selectors of aggregated roles come back, their rules are not looked at', () => {
+  test('restores selectors of aggregated roles, and ignores their rules', () => {
     const view = role('view');
     const filled: ClusterRole = { ...view, rules: [{ verbs: ['get'] }] };
     expect(reconcileBootstrap(filled, view)).toEqual({ action: 'none' });

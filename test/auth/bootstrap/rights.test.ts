@@ -35,7 +35,7 @@ const holdersOf = (binding: Named & { roleRef: { name: string }; subjects?: read
       `${nameOf(binding)} gives ${binding.roleRef.name} to ${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`,
   );
 
-test('nobody has other rights from the start than Kubernetes gives, and those listed beside them', () => {
+test('initial rights are those of Kubernetes, with the listed exceptions', () => {
   const { clusterRoles, roles, clusterRoleBindings, roleBindings } = bootstrapPolicy(defaultDomains, {
     signers: ['example.test/ci'],
     podSigners: ['example.test/pods'],

@@ -28,34 +28,34 @@ afterAll(() => {
   server.close();
 });
 
-test('a text comes from a server of the right CA', async () => {
+test('a text is fetched from a server with a trusted certificate', async () => {
   expect(await fetchText(`${url}/text`, { certificateAuthority })).toEqual({ status: 200, text: 'GET /text nobody' });
 });
 
-test('headers may be many', async () => {
+test('an answer may have many headers', async () => {
   expect(await fetchText(`${url}/headers`, { certificateAuthority })).toEqual({ status: 200, text: 'text' });
 });
 
-test('redirections are answers', async () => {
+test('redirects are not followed', async () => {
   expect(await fetchText(`${url}/moved`, { certificateAuthority })).toEqual({ status: 302, text: '' });
 });
 
 test.each<[string, () => Promise<unknown>, RegExp]>([
-  ['a server nobody knows', () => fetchText(`${url}/text`, {}), /certificate/],
+  ['a server without a trusted CA', () => fetchText(`${url}/text`, {}), /certificate/],
   [
     'another CA',
     async () => fetchText(`${url}/text`, { certificateAuthority: (await testAuthority()).anchors }),
     /certificate/,
   ],
   [
-    'another name',
+    'another host name',
     () => fetchText(`${url}/text`.replace('localhost', '127.0.0.1'), { certificateAuthority }),
     /altnames|ECONNREFUSED/,
   ],
-  ['no TLS', () => fetchText('http://localhost/text', { certificateAuthority }), /is not an https URL/],
-  ['a file', () => fetchText('file:///etc/passwd', { certificateAuthority }), /is not an https URL/],
-  ['an answer without end', () => fetchText(`${url}/large`, { certificateAuthority }), /is larger than 1048576 bytes/],
-  ['half an answer', () => fetchText(`${url}/cut`, { certificateAuthority }), /aborted|hang up/],
-])('%s will not do', async (_name, fetch, message) => {
+  ['plain HTTP', () => fetchText('http://localhost/text', { certificateAuthority }), /is not an https URL/],
+  ['a file URL', () => fetchText('file:///etc/passwd', { certificateAuthority }), /is not an https URL/],
+  ['an endless answer', () => fetchText(`${url}/large`, { certificateAuthority }), /is larger than 1048576 bytes/],
+  ['an incomplete answer', () => fetchText(`${url}/cut`, { certificateAuthority }), /aborted|hang up/],
+])('%s is refused', async (_name, fetch, message) => {
   await expect(fetch()).rejects.toThrow(message);
 });

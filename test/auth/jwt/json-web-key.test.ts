@@ -6,7 +6,7 @@ const ec = testKey('ES256', 'ec').jwk;
 const rsa = testKey('RS256', 'rsa').jwk;
 const weak = testKey('RS256', 'weak', 1_024).jwk;
 
-test('keys are good for what they say, or for all they fit', () => {
+test('keys support their declared algorithm, or else all that fit them', () => {
   const keys = readKeySet({ keys: [ec, rsa, { ...rsa, alg: 'PS384' }, { ...ec, kid: undefined }] });
   expect(keys?.map(({ keyId, algorithms }) => [keyId, algorithms])).toEqual([
     ['ec', ['ES256']],
@@ -19,27 +19,27 @@ test('keys are good for what they say, or for all they fit', () => {
 test.each<[string, unknown]>([
   ['symmetric', { kty: 'oct', k: 'c2VjcmV0', kid: 'x' }],
   ['for encryption', { ...rsa, use: 'enc' }],
-  ['weak', weak],
-  ['for an algorithm it does not fit', { ...ec, alg: 'RS256' }],
-  ['for an algorithm with a secret', { ...rsa, alg: 'HS256' }],
-  ['on another curve', { ...ec, crv: 'secp256k1' }],
-  ['off its curve', { ...ec, y: ec['x'] }],
-  ['of the wrong types', { kty: 'RSA', n: 1, e: {} }],
-  ['no object', 'key'],
+  ['too weak', weak],
+  ['for an algorithm that does not fit', { ...ec, alg: 'RS256' }],
+  ['for a symmetric algorithm', { ...rsa, alg: 'HS256' }],
+  ['on an unsupported curve', { ...ec, crv: 'secp256k1' }],
+  ['not on its curve', { ...ec, y: ec['x'] }],
+  ['of wrong types', { kty: 'RSA', n: 1, e: {} }],
+  ['not an object', 'key'],
   ['null', null],
-])('a key that is %s is left out', (_name, jwk) => {
+])('a key that is %s is skipped', (_name, jwk) => {
   expect(readKeySet({ keys: [jwk] })).toEqual([]);
 });
 
-test('private parts are not looked at', () => {
+test('private parts are ignored', () => {
   const [key] = readKeySet({ keys: [{ ...ec, d: 'AAAA' }] }) ?? [];
   expect(key?.publicKey.type).toBe('public');
 });
 
-test.each([[{}], [{ keys: {} }], [[]], ['x'], [null]])('%j is no key set', (value) => {
+test.each([[{}], [{ keys: {} }], [[]], ['x'], [null]])('%j is not a key set', (value) => {
   expect(readKeySet(value)).toBeUndefined();
 });
 
-test('of too many keys the first count', () => {
+test('only the first hundred keys are read', () => {
   expect(readKeySet({ keys: Array.from({ length: 1_000 }, () => ec) })).toHaveLength(100);
 });

@@ -31,8 +31,8 @@ const partsFor = (jwt: JwtIssuer) => ({
 const open = (jwt: JwtIssuer = jwtIssuer()) => jwtTokens(jwt, { ...partsFor(jwt), clock });
 const ask = (token: string, jwt?: JwtIssuer) => open(jwt).authenticateToken(token, ['api']);
 
-describe('tokens that are good', () => {
-  test('say who somebody is, by the mapping', async () => {
+describe('valid tokens', () => {
+  test('authenticate a user by the claim mappings', async () => {
     const token = testToken({ ...claims, groups: ['dev', 'ops'], uid: 'u-1', jti: 'j' }, key);
     expect(await ask(token)).toEqual({
       user: {
@@ -44,32 +44,35 @@ describe('tokens that are good', () => {
     });
   });
 
-  test.each(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'])('signed with %s', async (alg) => {
-    expect((await ask(testToken({ ...claims, uid: 'u' }, rsa, { alg })))?.user.username).toBe('login:alice');
-  });
+  test.each(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'])(
+    'are accepted if signed by an RSA key with %s',
+    async (alg) => {
+      expect((await ask(testToken({ ...claims, uid: 'u' }, rsa, { alg })))?.user.username).toBe('login:alice');
+    },
+  );
 
-  test.each(['ES256', 'ES384', 'ES512'])('signed with %s', async (alg) => {
+  test.each(['ES256', 'ES384', 'ES512'])('are accepted if signed by an EC key with %s', async (alg) => {
     const own = testKey(alg);
     server.keys = [own.jwk];
     expect((await ask(testToken({ ...claims, uid: 'u' }, own, { alg })))?.user.username).toBe('login:alice');
   });
 
   test.each<[string, object, readonly string[]]>([
-    ['one group as a text', { groups: 'dev' }, ['login:dev']],
+    ['a single group as a string', { groups: 'dev' }, ['login:dev']],
     ['no groups', {}, []],
-    ['groups that are null', { groups: null }, []],
-  ])('%s', async (_name, more, groups) => {
+    ['null as groups', { groups: null }, []],
+  ])('may have %s', async (_name, more, groups) => {
     expect((await ask(testToken({ ...claims, uid: 'u', ...more }, key)))?.user.groups).toEqual(groups);
   });
 
   test.each([
     { exp: String(now + 300), nbf: String(now) },
     { exp: `${(now + 300) / 1_000}e3`, nbf: null },
-  ])('times are numbers, or texts of such: %j', async (times) => {
+  ])('may have times as numbers or numeric strings: %j', async (times) => {
     expect(await ask(testToken({ ...claims, uid: 'u', ...times }, key))).toBeDefined();
   });
 
-  test('one of several audiences is enough', async () => {
+  test('need only one of several audiences', async () => {
     const jwt = jwtIssuer({ audiences: ['a', 'kedge'] });
     expect(await ask(testToken({ ...claims, uid: 'u', aud: ['x', 'kedge'] }, key), jwt)).toBeDefined();
   });
@@ -80,7 +83,7 @@ test.each([
   ['https://accounts.google.com', 'https://accounts.google.com', true],
   [issuerUrl, 'login.example.org', false],
   [issuerUrl, 'accounts.google.com', false],
-])('of %s is a token that says %s: %s', async (url, iss, isFrom) => {
+])('the issuer %s accepts a token of %s: %s', async (url, iss, isFrom) => {
   server.issuer = url;
   const jwt = jwtIssuer({ issuer: { url, audiences: ['kedge'], audienceMatchPolicy: 'MatchAny' } });
   expect((await ask(testToken({ ...claims, iss, uid: 'u' }, key), jwt)) !== undefined).toBe(isFrom);
@@ -93,18 +96,18 @@ const part = (value: object): string => Buffer.from(JSON.stringify(value)).toStr
 const unsupported = (alg: string): string =>
   `${verify}oidc: id token signed with unsupported algorithm, expected ["ES256" "ES384" "ES512" "PS256" "PS384" "PS512" "RS256" "RS384" "RS512"] got "${alg}"`;
 
-describe('tokens that are not', () => {
+describe('invalid tokens', () => {
   const stranger = testKey('ES256', key.kid);
   test.each<[string, string, string]>([
-    ['signed by somebody else', testToken({ ...claims, uid: 'u' }, stranger), unsigned],
-    ['of a key nobody knows', testToken({ ...claims, uid: 'u' }, { ...key, kid: 'other' }), unsigned],
+    ['signed with another key', testToken({ ...claims, uid: 'u' }, stranger), unsigned],
+    ['with an unknown key id', testToken({ ...claims, uid: 'u' }, { ...key, kid: 'other' }), unsigned],
     ['without a signature', `${head}.${body}.`, unsigned],
     ['with a shortened signature', `${head}.${body}.${signature.slice(0, -8)}`, unsigned],
-    ['with other claims', `${head}.${part({ ...claims, sub: 'root', uid: 'u' })}.${signature}`, unsigned],
+    ['with changed claims', `${head}.${part({ ...claims, sub: 'root', uid: 'u' })}.${signature}`, unsigned],
     ['with alg none', `${part({ alg: 'none' })}.${body}.`, unsupported('none')],
     ['with alg NONE', `${part({ alg: 'NONE', kid: key.kid })}.${body}.`, unsupported('NONE')],
     [
-      'made with the public key as a secret',
+      'signed with the public key as a shared secret',
       (() => {
         const signed = `${part({ alg: 'HS256', kid: rsa.kid })}.${body}`;
         return `${signed}.${createHmac('sha256', JSON.stringify(rsa.jwk)).update(signed).digest('base64url')}`;
@@ -112,59 +115,67 @@ describe('tokens that are not', () => {
       unsupported('HS256'),
     ],
     [
-      'of an RSA key under an EC one’s id',
+      'signed with an RSA key under the id of an EC key',
       testToken({ ...claims, uid: 'u' }, { ...rsa, kid: key.kid }, { alg: 'RS256' }),
       unsigned,
     ],
-    ['that need an extension', testToken({ ...claims, uid: 'u' }, key, { crit: ['x'], x: 1 }), unsigned],
+    ['that require an extension', testToken({ ...claims, uid: 'u' }, key, { crit: ['x'], x: 1 }), unsigned],
     [
-      'expired',
+      'that are expired',
       testToken({ ...claims, exp: now - 1 }, key),
       `${verify}oidc: token is expired (Token Expiry: 2025-12-31 23:59:59 +0000 UTC)`,
     ],
     [
-      'that never expire',
+      'without an expiry',
       testToken({ ...claims, exp: undefined }, key),
       `${verify}oidc: token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)`,
     ],
     [
-      'with a lifetime that is no number',
+      'with an expiry that is not a number',
       testToken({ ...claims, exp: '1e400' }, key),
       `${verify}oidc: token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)`,
     ],
     [
-      'not valid yet',
+      'that are not yet valid',
       testToken({ ...claims, nbf: now + 61 }, key),
       `${verify}oidc: current time 2026-01-01 00:00:00 +0000 UTC before the nbf (not before) time: 2026-01-01 00:01:01 +0000 UTC`,
     ],
     [
-      'for others',
+      'for other audiences',
       testToken({ ...claims, aud: ['x', 'y'] }, key),
       `${verify}oidc: expected audience "kedge" got ["x" "y"]`,
     ],
-    ['for nobody', testToken({ ...claims, aud: undefined }, key), `${verify}oidc: expected audience "kedge" got []`],
     [
-      'without a user',
+      'without an audience',
+      testToken({ ...claims, aud: undefined }, key),
+      `${verify}oidc: expected audience "kedge" got []`,
+    ],
+    [
+      'without a username',
       testToken({ ...claims, sub: undefined }, key),
       'oidc: parse username claims "sub": claim not present',
     ],
-    ['with an empty user', testToken({ ...claims, sub: '' }, key), 'oidc: parse username claims "sub": claim is empty'],
     [
-      'with a user that is no text',
+      'with an empty username',
+      testToken({ ...claims, sub: '' }, key),
+      'oidc: parse username claims "sub": claim is empty',
+    ],
+    [
+      'with a username that is not a string',
       testToken({ ...claims, sub: 1 }, key),
       'oidc: parse username claims "sub": json: cannot unmarshal number into Go value of type string',
     ],
     [
-      'with groups that are no texts',
+      'with groups that are not strings',
       testToken({ ...claims, groups: [1] }, key),
       'oidc: parse groups claim "groups": json: cannot unmarshal array into Go value of type string',
     ],
-    ['without the uid', testToken(claims, key), 'oidc: parse uid claim "uid": claim not present'],
-  ])('%s', async (_name, token, message) => {
+    ['without a uid', testToken(claims, key), 'oidc: parse uid claim "uid": claim not present'],
+  ])('%s are refused', async (_name, token, message) => {
     await expect(ask(token)).rejects.toThrow(new AuthenticationError(message));
   });
 
-  test('for others, where several audiences will do', async () => {
+  test('for an audience outside several accepted ones are refused', async () => {
     const jwt = jwtIssuer({ audiences: ['b', 'a'] });
     await expect(ask(testToken({ ...claims, aud: 'c' }, key), jwt)).rejects.toThrow(
       new AuthenticationError(`${verify}oidc: expected audience in ["a" "b"] got ["c"]`),
@@ -172,34 +183,34 @@ describe('tokens that are not', () => {
   });
 
   test.each([
-    ['opaque', 'opaque'],
+    ['without structure', 'opaque'],
     ['of another issuer', testToken({ ...claims, iss: 'https://other.example.org' }, key)],
-    ['of an issuer that only begins alike', testToken({ ...claims, iss: `${issuerUrl}/` }, key)],
-    ['with an issuer that is no text', testToken({ ...claims, iss: [issuerUrl] }, key)],
-    ['of four parts', `${head}.${body}.${signature}.x`],
-    ['of no JSON', `${head}.${Buffer.from('{').toString('base64url')}.${signature}`],
-  ])('%s are somebody else’s', async (_name, token) => {
+    ['of an issuer that differs by a slash', testToken({ ...claims, iss: `${issuerUrl}/` }, key)],
+    ['with an issuer that is not a string', testToken({ ...claims, iss: [issuerUrl] }, key)],
+    ['with four parts', `${head}.${body}.${signature}.x`],
+    ['without JSON claims', `${head}.${Buffer.from('{').toString('base64url')}.${signature}`],
+  ])('%s are left to other authenticators', async (_name, token) => {
     expect(await ask(token)).toBeUndefined();
     expect(server.asked).toEqual([]);
   });
 });
 
-describe('rules about claims', () => {
+describe('claim validation rules', () => {
   const jwt = jwtIssuer({ claimValidationRules: [{ claim: 'hd', requiredValue: 'example.org' }] });
   test.each<[string, object, string | undefined]>([
-    ['kept', { hd: 'example.org' }, undefined],
+    ['accept the required value', { hd: 'example.org' }, undefined],
     [
-      'broken',
+      'refuse another value',
       { hd: 'example.com' },
       'oidc: required claim hd value does not match. Got = example.com, want = example.org',
     ],
-    ['about a claim that is not there', {}, 'oidc: required claim hd not present in ID token'],
+    ['refuse a missing claim', {}, 'oidc: required claim hd not present in ID token'],
     [
-      'about a claim of another type',
+      'refuse a claim of another type',
       { hd: true },
       'oidc: parse claim hd: json: cannot unmarshal bool into Go value of type string',
     ],
-    ['about a claim that objects have by nature', { hd: 'example.org', constructor: 'x' }, undefined],
+    ['ignore inherited properties of objects', { hd: 'example.org', constructor: 'x' }, undefined],
   ])('%s', async (_name, more, message) => {
     const answer = ask(testToken({ ...claims, uid: 'u', ...more }, key), jwt);
     if (message === undefined) expect(await answer).toBeDefined();
@@ -207,7 +218,7 @@ describe('rules about claims', () => {
   });
 });
 
-describe('expressions', () => {
+describe('CEL expressions', () => {
   const more = {
     'a.b': 'dot',
     groups: ['dev', '', 'ops'],
@@ -238,7 +249,7 @@ describe('expressions', () => {
     ['string(claims.n) + (type(claims.n) == double ? " double" : "")', '3 double'],
     ['claims.none == null ? "null" : ""', 'null'],
     ['claims.roles.split(",")[1]', 'b'],
-  ])('%s is a username', async (expression, username) => {
+  ])('may map the username: %s', async (expression, username) => {
     expect((await map({ username: { expression } }))?.user).toEqual({
       username,
       groups: [],
@@ -253,11 +264,11 @@ describe('expressions', () => {
     ['[]', []],
     ['claims.roles.split(",").map(role, "x:" + role)', ['x:a', 'x:b']],
     ['dyn(claims.groups).filter(group, group != "dev") + ["own"]', ['ops', 'own']],
-  ])('%s are groups', async (expression, groups) => {
+  ])('may map the groups: %s', async (expression, groups) => {
     expect((await map({ groups: { expression } }))?.user.groups).toEqual(groups);
   });
 
-  test('uid and extra; what is empty is not there', async () => {
+  test('may map uid and extra, and empty values are omitted', async () => {
     const extra = [
       { key: 'a.io/roles', valueExpression: 'claims.roles' },
       { key: 'a.io/groups', valueExpression: 'claims.groups' },
@@ -297,7 +308,7 @@ describe('expressions', () => {
       { extra: [{ key: 'a.io/b', valueExpression: 'claims.x' }] },
       "expression 'claims.x' resulted in error: no such key: x",
     ],
-  ])('%j maps to nobody', async (mappings, message) => {
+  ])('that fail or return a wrong type are refused: %j', async (mappings, message) => {
     await expect(map(mappings)).rejects.toThrow(new AuthenticationError(message));
   });
 
@@ -317,7 +328,7 @@ describe('expressions', () => {
       [{ expression: 'false' }, { claim: 'roles', requiredValue: 'c' }],
       'oidc: required claim roles value does not match. Got = a,b, want = c',
     ],
-  ])('rules about claims: %j', async (claimValidationRules, message) => {
+  ])('may validate claims: %j', async (claimValidationRules, message) => {
     const answer = map({}, { claimValidationRules });
     if (message === undefined) expect(await answer).toBeDefined();
     else await expect(answer).rejects.toThrow(new AuthenticationError(message));
@@ -332,7 +343,7 @@ describe('expressions', () => {
       `${about}validation expression '!user.username.startsWith("u")' failed: reserved`,
     ],
     ['user.groups[5] == "x"', `${about}expression 'user.groups[5] == "x"' resulted in error: index out of bounds: 5`],
-  ])('rules about the user: %s', async (expression, message) => {
+  ])('may validate the user: %s', async (expression, message) => {
     const extra = [{ key: 'a.io/b', valueExpression: 'claims.roles' }];
     const rules = { userValidationRules: [{ expression, message: 'reserved' }] };
     const answer = map({ groups: { expression: 'claims.groups' }, extra }, rules);
@@ -340,7 +351,7 @@ describe('expressions', () => {
     else await expect(answer).rejects.toThrow(new AuthenticationError(message));
   });
 
-  test('one that would go on for ever is given up', async () => {
+  test('are stopped at the cost limit', async () => {
     const all = Array.from({ length: 8 }, (_, at) => `dyn(claims.groups).all(x${at}, `);
     const expression = `${all.join('')}[1,2,3,4,5,6,7,8,9].all(y, "${'a'.repeat(5_000)}".contains(string(y)) || true)${')'.repeat(all.length)}`;
     await expect(map({}, { claimValidationRules: [{ expression }] })).rejects.toThrow(
@@ -357,14 +368,14 @@ describe('an email as username', () => {
     [false, 'oidc: email not verified'],
     [null, 'oidc: email not verified'],
     ['true', "oidc: parse 'email_verified' claim: json: cannot unmarshal string into Go value of type bool"],
-  ])('verified: %j', async (verified, message) => {
+  ])('is accepted unless it is unverified: email_verified %j', async (verified, message) => {
     const answer = ask(testToken({ ...claims, email: 'a@example.org', email_verified: verified }, key), jwt);
     if (message === undefined) expect((await answer)?.user.username).toBe('a@example.org');
     else await expect(answer).rejects.toThrow(new AuthenticationError(message));
   });
 });
 
-test('claims named like members of every object name nobody', async () => {
+test('a username claim named like an inherited property is not present', async () => {
   const jwt = jwtIssuer({ claimMappings: { username: { claim: 'toString', prefix: '' } } });
   await expect(ask(testToken(claims, key), jwt)).rejects.toThrow('claim not present');
 });
@@ -378,7 +389,7 @@ describe('keys', () => {
     expect(server.asked).toEqual([`${issuerUrl}/.well-known/openid-configuration`, `${issuerUrl}/keys`]);
   });
 
-  test('that are new are found', async () => {
+  test('that are new are fetched', async () => {
     const tokens = open();
     await tokens.authenticateToken(good, []);
     const next = testKey('ES256', 'next');
@@ -391,7 +402,7 @@ describe('keys', () => {
     await expect(tokens.authenticateToken(good, [])).rejects.toThrow('failed to verify');
   });
 
-  test('that are new under an old id are found', async () => {
+  test('that are new under an old id are fetched', async () => {
     const tokens = open();
     await tokens.authenticateToken(good, []);
     const next = testKey('ES256', key.kid);
@@ -400,7 +411,7 @@ describe('keys', () => {
     expect(await tokens.authenticateToken(testToken({ ...claims, uid: 'u' }, next), [])).toBeDefined();
   });
 
-  test('that are withdrawn count for an hour at most', async () => {
+  test('that are withdrawn are accepted for an hour at most', async () => {
     const tokens = open();
     const token = testToken({ ...claims, uid: 'u', exp: now + 100_000 }, key);
     await tokens.authenticateToken(token, []);
@@ -411,7 +422,7 @@ describe('keys', () => {
     await expect(tokens.authenticateToken(token, [])).rejects.toThrow('failed to verify');
   });
 
-  test('age and are asked for as time goes by, also when the time of day is set back', async () => {
+  test('expire by elapsed time, even if the clock is set back', async () => {
     const back = new FakeClock();
     const tokens = jwtTokens(jwtIssuer(), { ...partsFor(jwtIssuer()), clock: back });
     const withdrawn = testToken({ ...claims, uid: 'u', exp: now + 100_000 }, key);
@@ -428,7 +439,7 @@ describe('keys', () => {
     );
   });
 
-  test('strangers cannot make us ask for them again and again', async () => {
+  test('are not fetched again for each unknown key id', async () => {
     const tokens = open();
     for (let i = 0; i < 20; i++) {
       const token = testToken({ ...claims, uid: 'u' }, { ...key, kid: `made-up-${i}` });
@@ -437,7 +448,7 @@ describe('keys', () => {
     expect(server.asked).toHaveLength(2);
   });
 
-  test('go on while the issuer is away, and none are made up before it was there', async () => {
+  test('are required before the first token, and stay valid while the issuer is down', async () => {
     server.down = true;
     const tokens = open();
     await expect(tokens.authenticateToken(good, [])).rejects.toThrow('oidc: authenticator not initialized');
@@ -450,7 +461,7 @@ describe('keys', () => {
     expect(await tokens.authenticateToken(later, [])).toBeDefined();
   });
 
-  test('keep nobody waiting for an issuer that was away and does not answer', async () => {
+  test('do not keep callers waiting for an issuer that was down and does not answer', async () => {
     const tokens = open();
     const token = testToken({ ...claims, uid: 'u', exp: now + 100_000 }, key);
     await tokens.authenticateToken(token, []);
@@ -463,17 +474,17 @@ describe('keys', () => {
     expect(server.asked).toHaveLength(4);
   });
 
-  test('of a document that is another issuer’s do not count', async () => {
+  test('from a configuration of another issuer are ignored', async () => {
     server.issuer = 'https://evil.example.org';
     await expect(ask(good)).rejects.toThrow('oidc: authenticator not initialized');
   });
 
-  test.each([203, 302, 404, 500])('of an answer %i do not count, whatever is in it', async (status) => {
+  test.each([203, 302, 404, 500])('from an answer with status %i are ignored', async (status) => {
     server.status = status;
     await expect(ask(good)).rejects.toThrow('oidc: authenticator not initialized');
   });
 
-  test('can be there before the first token', async () => {
+  test('can be fetched before the first token', async () => {
     const tokens = open();
     await tokens.warm();
     expect(server.asked).toHaveLength(2);

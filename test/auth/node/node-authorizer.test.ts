@@ -54,7 +54,7 @@ const ask = (text: string, more: Partial<AccessAttributes> = {}) => {
 };
 const unrelated = "no relationship found between node 'n1' and this object";
 
-describe('what concerns the node is allowed', () => {
+describe('a node may', () => {
   test.each([
     'get secrets ns/volume',
     'list secrets ns/projected',
@@ -89,13 +89,13 @@ describe('what concerns the node is allowed', () => {
     expect(await ask(text)).toEqual({ verdict: 'allow', reason: '' });
   });
 
-  test('pods, narrowed to the node', async () => {
+  test('list and watch its own pods by field selector', async () => {
     expect((await ask('list pods', { fieldSelector: 'spec.nodeName=n1' })).verdict).toBe('allow');
     expect((await ask('watch pods', { fieldSelector: 'a=b,spec.nodeName==n1' })).verdict).toBe('allow');
   });
 });
 
-describe('nothing else is', () => {
+describe('a node may not', () => {
   test.each([
     ['get secrets other/volume', unrelated],
     ['get secrets ns/stolen', unrelated],
@@ -135,27 +135,27 @@ describe('nothing else is', () => {
   });
 
   test.each(['spec.nodeName=n2', 'spec.nodeName!=n1', 'metadata.name=x', 'spec.nodeName'])(
-    'pods narrowed to %s',
+    'list pods with the field selector %s',
     async (fieldSelector) => {
       expect((await ask('list pods', { fieldSelector })).verdict).toBe('no-opinion');
     },
   );
 
-  test('paths', async () => {
+  test('get paths that are not resources', async () => {
     expect(await ask('get x', { path: '/metrics' })).toEqual({ verdict: 'no-opinion', reason: '' });
   });
 });
 
-describe('who is an agent', () => {
+describe('a user is not a node', () => {
   test.each([
-    ['a user of that name outside the group', { ...agent, groups: [] }, ''],
-    ['anybody else in the group', { ...agent, username: 'alice' }, ''],
-    ['an agent of no node', { ...agent, username: 'system:node:' }, 'unknown node for user "system:node:"'],
-  ])('not %s', async (_name, user, reason) => {
+    ['outside the nodes group', { ...agent, groups: [] }, ''],
+    ['with another username in the nodes group', { ...agent, username: 'alice' }, ''],
+    ['without a node name', { ...agent, username: 'system:node:' }, 'unknown node for user "system:node:"'],
+  ])('%s', async (_name, user, reason) => {
     expect(await ask('get nodes n1', { user })).toEqual({ verdict: 'no-opinion', reason });
   });
 
-  test('what an agent may do cannot be listed', async () => {
+  test('rules of a node cannot be listed', async () => {
     const authorizer = nodeAuthorizer(objects, defaultDomains);
     expect(await authorizer.rulesFor?.(agent, 'ns')).toMatchObject({
       incomplete: true,
@@ -165,7 +165,7 @@ describe('who is an agent', () => {
   });
 });
 
-test('what a node may see follows its pods', async () => {
+test('access to a secret follows the pods of the node', async () => {
   const authorizer = nodeAuthorizer(objects, defaultDomains);
   const secret: AccessAttributes = {
     user: agent,
@@ -192,11 +192,11 @@ test('what a node may see follows its pods', async () => {
 
 test.each([
   [
-    'lists that are none',
+    'lists of the wrong type',
     { nodeName: 'n1', volumes: 'x', containers: { a: 1 }, imagePullSecrets: [null, 'x', { name: 1 }] },
   ],
-  ['members named like those of every object', { nodeName: 'n1', volumes: [{ ['__proto__']: { secretName: 'x' } }] }],
-])('pods whose spec is odd (%s) name nothing', async (_name, spec) => {
+  ['inherited members', { nodeName: 'n1', volumes: [{ ['__proto__']: { secretName: 'x' } }] }],
+])('pods with an invalid spec (%s) grant nothing', async (_name, spec) => {
   objects.put(Pods, { metadata: { namespace: 'ns', name: 'odd' }, spec: spec as PodSpec });
   expect((await ask('get secrets ns/x')).verdict).toBe('no-opinion');
 });

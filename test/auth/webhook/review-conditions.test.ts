@@ -43,7 +43,7 @@ describe('a condition', () => {
     [list, "request.resourceAttributes.labelSelector.requirements.exists(r, r.key == 'w' && r.values == [])", true],
     [{ ...list, labelSelector: undefined }, 'has(request.resourceAttributes.labelSelector)', false],
     [{ ...list, user: { username: 'bob', groups: [] } }, 'size(request.extra) == 0 && request.groups == []', true],
-  ])('about %o: %s is %j', (attributes, text, holds) => {
+  ])('for %o: %s gives %j', (attributes, text, holds) => {
     expect(judge(attributes, text)).toBe(holds);
   });
 
@@ -53,16 +53,16 @@ describe('a condition', () => {
     ['object != null', "undeclared reference to 'object'"],
     ['request.resourceAttributes.verb == 1', 'no matching overload'],
     ['(', 'Syntax error'],
-  ])('%s is wrong', (text, why) => {
+  ])('%s does not compile', (text, why) => {
     expect(runSync(compileReviewCondition(text)).wrong).toContain(why);
   });
 });
 
-describe('several', () => {
+describe('several conditions', () => {
   const failing = "request.resourceAttributes.verb == 'get'";
   const failure = `cel evaluation error: expression '${failing}' resulted in error: no such key: resourceAttributes`;
 
-  test('must all hold, and one that does not settles it whatever fails before it', () => {
+  test('must all hold, and one that is false decides despite earlier failures', () => {
     told.length = 0;
     expect(judge(path, 'true', 'request.user == "alice"')).toBe(true);
     expect(judge(path, failing, 'false')).toBe(false);
@@ -70,14 +70,14 @@ describe('several', () => {
     expect(told).toEqual(['met', 'excluded', 'failed']);
   });
 
-  test('that fail are told together', () => {
+  test('that fail are reported together', () => {
     const other = `!(${failing})`;
     expect(() => judge(path, failing, other)).toThrow(
       `[${failure}, cel evaluation error: expression '${other}' resulted in error: no such key: resourceAttributes]`,
     );
   });
 
-  test('cost no more than one call may', () => {
+  test('share the cost limit of one call', () => {
     const hours = `[${Array.from({ length: 60 }, (_, at) => at).join(',')}]`;
     const costly = `${hours}.all(a, ${hours}.all(b, ${hours}.all(c, ${hours}.all(d, a + b + c + d >= 0))))`;
     expect(() => judge(path, costly)).toThrow('actual cost limit exceeded');

@@ -42,13 +42,13 @@ const bodies = (): readonly unknown[] => asked.map(({ body }) => JSON.parse(body
 const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
 describe('a call', () => {
-  test('is posted to the server itself', async () => {
+  test('is posted to the URL of the webhook', async () => {
     answers = [{ status: { a: 1 } }];
     expect(await call()({ kind: 'X' })).toEqual({ a: 1 });
     expect(asked).toMatchObject([{ method: 'POST', path: '', body: '{"kind":"X"}' }]);
   });
 
-  test('that fails for the moment is tried again', async () => {
+  test('that fails temporarily is retried', async () => {
     answers = [503, 500, reset, 429, { status: {} }];
     await expect(call()({})).rejects.toThrow('the server answered 503');
     const answer = call()({});
@@ -57,7 +57,7 @@ describe('a call', () => {
     expect(asked).toHaveLength(5);
   });
 
-  test('is counted by its tries', async () => {
+  test('is counted with each attempt', async () => {
     called.length = 0;
     answers = [500, { status: {} }];
     const answer = call()({});
@@ -68,7 +68,7 @@ describe('a call', () => {
     expect(called).toEqual(['error after 0 ms', 'success after 0 ms', 'timeout after 0 ms']);
   });
 
-  test('is not tried for ever', async () => {
+  test('is not retried forever', async () => {
     answers = [500];
     const answer = call()({});
     answer.catch(() => {});
@@ -78,14 +78,14 @@ describe('a call', () => {
   });
 
   test.each<[object]>([[[]], [{ status: 'x' }], [{ kind: 'Login', status: {} }], [{ apiVersion: 'v0', status: {} }]])(
-    'that is answered with %j fails',
+    'with the answer %j fails',
     async (answer) => {
       answers = [answer];
       await expect(call()({ kind: 'X', apiVersion: 'v1' })).rejects.toThrow('the answer is not a review');
     },
   );
 
-  test('that is refused tells why, if the server does', async () => {
+  test('that is refused reports the message of the server', async () => {
     answers = [{ kind: 'Status', message: 'not you', code: 403 }];
     await expect(callReview({ transport: { send: refusing }, clock })({})).rejects.toThrow(
       'webhook call failed: not you',
@@ -106,7 +106,7 @@ describe('tokens', () => {
     return webhookTokens(options).authenticateToken(token, audiences);
   };
 
-  test('are whose the server says', async () => {
+  test('authenticate the user that the server returns', async () => {
     const user = { username: 'alice', uid: 'u', groups: ['dev', 1], extra: { k: ['v'] } };
     answers = [{ status: { authenticated: true, user } }];
     expect(await ask()).toEqual({
@@ -117,11 +117,11 @@ describe('tokens', () => {
   });
 
   test.each<[string, object, readonly string[], unknown]>([
-    ['for those it names', { audiences: ['x', 'y'] }, ['y', 'z'], ['y']],
-    ['for nobody who asked', { audiences: ['x'] }, ['y'], undefined],
-    ['for us, if it names none', {}, ['api', 'x'], ['api']],
-    ['not for others, if it names none', {}, ['x'], undefined],
-  ])('are %s', async (_name, status, wanted, audiences) => {
+    ['for the audiences in the answer', { audiences: ['x', 'y'] }, ['y', 'z'], ['y']],
+    ['for no audience if the answer names none of the requested ones', { audiences: ['x'] }, ['y'], undefined],
+    ['for the API server if the answer names none', {}, ['api', 'x'], ['api']],
+    ['not for other audiences if the answer names none', {}, ['x'], undefined],
+  ])('are accepted %s', async (_name, status, wanted, audiences) => {
     answers = [{ status: { authenticated: true, user: { username: 'a' }, ...status } }];
     expect((await ask(wanted))?.audiences).toEqual(audiences);
   });
@@ -129,15 +129,15 @@ describe('tokens', () => {
   test.each<[string, object, string | undefined]>([
     ['unknown', {}, undefined],
     ['unknown, with a reason', { error: 'expired' }, 'expired'],
-    ['authenticated in words', { authenticated: 'true', user: { username: 'a' } }, undefined],
-    ['of nobody', { authenticated: true, user: {} }, 'the token webhook answered without a user'],
-  ])('that are %s', async (_name, status, message) => {
+    ['authenticated with a string instead of a boolean', { authenticated: 'true', user: { username: 'a' } }, undefined],
+    ['without a username', { authenticated: true, user: {} }, 'the token webhook answered without a user'],
+  ])('that are %s are not accepted', async (_name, status, message) => {
     answers = [{ status }];
     if (message === undefined) expect(await ask()).toBeUndefined();
     else await expect(ask()).rejects.toThrow(new AuthenticationError(message));
   });
 
-  test('are refused while the server is away, which is told to the log once', async () => {
+  test('are refused while the server is down, which is logged once', async () => {
     const error = new Error('connect ECONNREFUSED');
     answers = [error];
     const warn = vi.fn();
@@ -150,7 +150,7 @@ describe('tokens', () => {
     expect(warn.mock.calls).toEqual([[{ err }, 'the token webhook does not answer']]);
   });
 
-  test('are asked about once in two minutes', async () => {
+  test('are cached for two minutes', async () => {
     answers = [{ status: { authenticated: true, user: { username: 'a' } } }];
     const options = {
       call: call(),
@@ -184,7 +184,7 @@ describe('access', () => {
   const open = (more: Partial<WebhookAuthorizerOptions> = {}) =>
     webhookAuthorizer({ call: call(), domains: defaultDomains, clock, log: silentLogger, ...settings, ...more });
 
-  test('is asked about in full', async () => {
+  test('is requested with all attributes', async () => {
     await open().authorize(attributes);
     expect(bodies()).toMatchObject([
       {
@@ -219,14 +219,14 @@ describe('access', () => {
     ]);
   });
 
-  test('to paths', async () => {
+  test('to paths is requested without resource attributes', async () => {
     const user = { username: 'bob', groups: [] };
     await open().authorize({ user, verb: 'get', path: '/x', group: '', version: '', resource: '' });
     const [{ spec }] = bodies() as [{ spec: object }];
     expect(spec).toEqual({ nonResourceAttributes: { path: '/x', verb: 'get' }, user: 'bob' });
   });
 
-  test('narrowed by what cannot be read is asked about as a whole', async () => {
+  test('with unreadable selectors is requested without them', async () => {
     await open().authorize({ ...attributes, fieldSelector: '===', labelSelector: '((' });
     const [{ spec }] = bodies() as [{ spec: { resourceAttributes: object } }];
     expect(Object.keys(spec.resourceAttributes)).not.toContain('fieldSelector');
@@ -250,12 +250,12 @@ describe('access', () => {
       { allowed: true, denied: true },
       { verdict: 'deny', reason: '', error: 'webhook subject access review returned both allow and deny response' },
     ],
-  ])('answered with %j', async (status, decision) => {
+  ])('follows the answer %j', async (status, decision) => {
     answers = [{ status }];
     expect(await open().authorize(attributes)).toEqual(decision);
   });
 
-  test('is nobody’s while the server is away', async () => {
+  test('is undecided while the server is down', async () => {
     answers = [new Error('connect ECONNREFUSED')];
     expect(await open().authorize(attributes)).toEqual({
       verdict: 'no-opinion',
@@ -265,9 +265,9 @@ describe('access', () => {
   });
 
   test.each([
-    ['once where others decide', 'no-opinion', 1],
-    ['each time where nobody else is asked', 'deny', 2],
-  ] as const)('that the server is away is told to the log %s', async (_, onFailure, lines) => {
+    ['once if other authorizers decide', 'no-opinion', 1],
+    ['every time if none is asked afterwards', 'deny', 2],
+  ] as const)('logs that the server is down %s', async (_, onFailure, lines) => {
     answers = [new Error('connect ECONNREFUSED')];
     const warn = vi.fn();
     const authorizer = open({ onFailure, log: { ...silentLogger, warn } });
@@ -275,14 +275,14 @@ describe('access', () => {
     expect(warn).toHaveBeenCalledTimes(lines);
   });
 
-  test('is asked about in the version that the server wants', async () => {
+  test('is requested in the configured version', async () => {
     await open({ version: 'v1beta1' }).authorize(attributes);
     const [{ apiVersion, spec }] = bodies() as [{ apiVersion: string; spec: object }];
     expect([apiVersion, spec]).toMatchObject(['authorization.k8s.io/v1beta1', { user: 'alice', group: ['g'] }]);
     expect(Object.keys(spec)).not.toContain('groups');
   });
 
-  test('is denied while the server is away, if it must be asked', async () => {
+  test('is denied while the server is down if onFailure is deny', async () => {
     answers = [new Error('connect ECONNREFUSED')];
     const opened: string[] = [];
     const metrics = { failedOpen: (result: string) => opened.push(result) };
@@ -297,7 +297,7 @@ describe('access', () => {
     expect(opened).toEqual(['error']);
   });
 
-  test('that is not to be asked about is left to others', async () => {
+  test('that the conditions exclude is left to other authorizers', async () => {
     expect(await open({ asks: () => false }).authorize(attributes)).toEqual({ verdict: 'no-opinion', reason: '' });
     const asks = () => {
       throw new Error('who knows');
@@ -313,7 +313,7 @@ describe('access', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('is asked about each time where no answer counts for longer', async () => {
+  test('is requested every time if answers are not cached', async () => {
     answers = [{ status: { allowed: true } }];
     const authorizer = open({ allowedMs: 0 });
     await authorizer.authorize(attributes);
@@ -324,7 +324,7 @@ describe('access', () => {
   test.each([
     [true, 300_000],
     [false, 30_000],
-  ])('allowed %j is remembered for %j ms', async (allowed, keepMs) => {
+  ])('with allowed %j is cached for %j ms', async (allowed, keepMs) => {
     answers = [{ status: { allowed } }];
     const authorizer = open();
     for (const advance of [0, keepMs - 1, 1]) {
@@ -336,7 +336,7 @@ describe('access', () => {
     expect(asked).toHaveLength(3);
   });
 
-  test('is not remembered for longer when the clock is set back', async () => {
+  test('is cached no longer if the clock is set back', async () => {
     const back = new FakeClock();
     const authorizer = open({ clock: back });
     await authorizer.authorize(attributes);
