@@ -112,13 +112,13 @@ describe('types', () => {
     ['{"a": null}', 'map(string, null_type)'],
     ['type(ts)', 'type(google.protobuf.Timestamp)'],
     ['oldSelf.spec', 'optional_type(selfType123.spec)'],
-  ])('%s is of a type whose own name is %s', (text, type) => {
+  ])('%s has a type with the full name %s', (text, type) => {
     const { checked } = runSync(environment.compile(text));
     expect(checked && fullTypeText(checked.type)).toBe(type);
   });
 });
 
-describe('what is wrong', () => {
+describe('compilation errors', () => {
   test.each<[string, readonly string[]]>([
     ['self.foo', ["1:5: undefined field 'foo'"]],
     ['self.constructor', ["1:5: undefined field 'constructor'"]],
@@ -203,14 +203,14 @@ describe('what is wrong', () => {
     expect(said('"%s %d".format([s, 1])')).toBe('string');
   });
 
-  test('types that double each time are refused', () => {
+  test('types that double with each step are refused', () => {
     expect(said(`[i]${'.map(x, {x: x})'.repeat(40)}`)).toContainEqual(
       expect.stringContaining('type has more than 10000 parts'),
     );
   });
 });
 
-test('names with dots and functions in namespaces are written as one name', () => {
+test('qualified names and namespaced functions become a single name', () => {
   const { checked } = runSync(environment.compile('optional.of(authorizer.requestResource)'));
   expect(checked?.expr).toMatchObject({
     kind: 'call',
@@ -222,14 +222,14 @@ test('names with dots and functions in namespaces are written as one name', () =
   expect(checked?.references.get(call?.id ?? 0)).toEqual({ overloads: ['optional_of'] });
 });
 
-test('with arguments of any type, all overloads that may fit are told', () => {
+test('with arguments of type dyn, all overloads that may match are recorded', () => {
   const { checked } = runSync(environment.compile('any + 1'));
   expect(checked?.references.get(checked.expr.id)?.overloads).toEqual(['add_int64']);
   const both = runSync(environment.compile('any + any'));
   expect(both.checked?.references.get(both.checked.expr.id)?.overloads).toHaveLength(9);
 });
 
-test('cel.bind is there where it is asked for', () => {
+test('cel.bind is available if the environment enables it', () => {
   const binding = environmentOf({ variables: new Map(), libraries: kubernetesLibraries, bindings: true });
   const { checked } = runSync(binding.compile('cel.bind(x, [1], x + x)'));
   expect(checked && typeText(checked.type)).toBe('list(int)');

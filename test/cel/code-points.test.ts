@@ -3,20 +3,20 @@ import { codePoints } from '../../src/cel/code-points.js';
 import { EffortExceeded, spend, withEffort } from '../../src/cel/effort.js';
 
 test.each([
-  ['nothing', '', 0],
+  ['an empty text', '', 0],
   ['letters', 'abc', 3],
-  ['pairs', 'a😀b😀', 4],
-  ['halves of pairs, which count as one each', '\ud83d\ude00\ude00\ud83d', 3],
-  ['a half before a pair', '\ud83d\ud83d\ude00', 2],
-  ['marks that join letters', 'e\u0301', 2],
-])('%s: counted by code points', (_, text, size) => {
+  ['surrogate pairs', 'a😀b😀', 4],
+  ['lone surrogates, which count as one each', '\ud83d\ude00\ude00\ud83d', 3],
+  ['a lone surrogate before a pair', '\ud83d\ud83d\ude00', 2],
+  ['combining marks', 'e\u0301', 2],
+])('%s: counted in code points', (_, text, size) => {
   expect(codePoints(text)).toBe(size);
   // Long texts are counted in another way than short ones, and only once.
   expect(codePoints(text.repeat(1000))).toBe([...text.repeat(1000)].length);
   expect(codePoints(text.repeat(1000))).toBe([...text.repeat(1000)].length);
 });
 
-test('effort ends what takes too much of it, and what is within has its own', () => {
+test('effort beyond its limit throws, and a nested limit is independent', () => {
   const run = (): string =>
     withEffort(10, () => {
       spend(6);

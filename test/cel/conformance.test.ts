@@ -278,7 +278,7 @@ test.each(all.filter((one) => !isLeftOut(one)).map((one) => [`${one.path}: ${one
   },
 );
 
-test('what is left out is there', () => {
+test('excluded cases and sections exist', () => {
   const paths = all.map(({ path }) => path);
   const stale = Object.keys(leftOut).filter((path) => !paths.includes(path));
   const staleSections = Object.keys(leftOutSections).filter(

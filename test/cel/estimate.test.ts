@@ -41,7 +41,7 @@ const sizes = {
   'm.@values': 6,
 };
 
-describe('with limits', () => {
+describe('with size limits', () => {
   test.each<[string, number, number]>([
     ['1 + 2', 1, 1],
     ['i == 1', 2, 2],
@@ -66,12 +66,12 @@ describe('with limits', () => {
     ['bytes(s).size()', 2, 12],
     ['dyn(ls).size()', 3, 3],
     ['quantity(s) == quantity(t)', 3, 14],
-  ])('%s', (text, min, max) => {
+  ])('the cost of %s is estimated', (text, min, max) => {
     expect(estimated(text, sizes)).toEqual([min, max]);
   });
 });
 
-describe('without limits', () => {
+describe('without size limits', () => {
   test.each<[string, number, number]>([
     ["s == 'abc'", 2, 2],
     ['s == t', 3, 2 ** 64 / 10],
@@ -79,20 +79,20 @@ describe('without limits', () => {
     ["m['a'].isSorted()", 2, 2 ** 64],
     ["'%d'.format([i])", 12, 12],
     ['string(i) == t', 4, 2 ** 64 / 10],
-  ])('%s', (text, min, max) => {
+  ])('the cost of %s is estimated', (text, min, max) => {
     const [least, most] = estimated(text);
     expect(least).toBe(min);
     expect(Math.abs(most - max) / max).toBeLessThan(1e-9);
   });
 });
 
-test('paths share their ends, as in cel-go: the inner list is taken to be as large as what was selected last', () => {
+test('as in cel-go, paths share a suffix: an inner list has the size of the last selected one', () => {
   const text = 'lm.all(x, x.a.all(y, y in x.b))';
   expect(estimated(text, { lm: 3, 'lm.@items.a': 4, 'lm.@items.b': 50 })).not.toEqual(
     estimated(text, { lm: 3, 'lm.@items.a': 4, 'lm.@items.b': 4 }),
   );
 });
 
-test('a chain of hundreds of operators has an estimate', () => {
+test('a chain of hundreds of operators can be estimated', () => {
   expect(estimated(`1${'+1'.repeat(249)}`)).toEqual([249, 249]);
 });

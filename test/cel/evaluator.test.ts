@@ -168,7 +168,7 @@ test.each<readonly [string, string, number]>([
   ['l[1] + l[2] > o.a.b && s != ""', 'true', 10],
   ['[string].all(int, int == string)', 'false', 5],
   ['[dyn(string)].all(t, t == string)', 'true', 6],
-])('%s is %s and costs %d', (expression, value, cost) => {
+])('%s evaluates to %s and costs %d', (expression, value, cost) => {
   const found = evaluated(expression);
   expect([written(found.value), found.cost]).toEqual([value, cost]);
 });
@@ -193,7 +193,7 @@ describe('constants', () => {
 });
 
 describe('limits', () => {
-  test('an evaluation ends where it costs more than it may', () => {
+  test('an evaluation ends when it exceeds its cost limit', () => {
     const expression = 'l.all(x, l.all(y, x + y > 0))';
     const { cost } = evaluated(expression);
     expect(evaluated(expression, {}, cost)).toEqual({ value: true, cost });
@@ -203,7 +203,7 @@ describe('limits', () => {
     expect(evaluated(expression, {}, 50)).toEqual({ value, cost: 51, isOverLimit: true });
   });
 
-  test('work that costs do not show is limited too', () => {
+  test('work that is not part of the cost is limited too', () => {
     const long = listFrom([listFrom(Array.from({ length: 100_000 }, (_, index) => BigInt(index)))]);
     const many = listFrom(Array.from({ length: 10_000 }, () => 0n));
     const { isOverLimit } = evaluated('many.all(x, long[0] in long)', {
@@ -218,14 +218,14 @@ describe('limits', () => {
     `[l]${'.map(x, x + x)'.repeat(60)}[0] == [l]${'.map(x, x + x)'.repeat(60)}[0]`,
     `[i]${'.map(x, [x, x])'.repeat(60).replaceAll('[x, x]', '[dyn(x), dyn(x)]')} == [1]`,
     `cel.bind(m, [], m + [l]${'.map(x, x + x)'.repeat(60)}[0])`,
-  ])('%s ends', (expression) => {
+  ])('%s ends without a crash', (expression) => {
     expect(() => {
       const { value } = evaluated(expression);
       if (typeof value !== 'bigint' && typeof value !== 'boolean') throw new Error(written(value));
     }).not.toThrow(RangeError);
   });
 
-  test('what is evaluated afterwards starts anew', () => {
+  test('the next evaluation starts with fresh limits', () => {
     expect(evaluated('1 + 1').value).toBe(2n);
   });
 });
@@ -233,30 +233,30 @@ describe('limits', () => {
 describe('depth', () => {
   const terms = (count: number, operator: string): string => Array(count).fill('i').join(` ${operator} `);
   test.each([
-    ['sums as long as the parser lets through', terms(250, '+'), 500n],
-    ['sums in parentheses', `${'(i + '.repeat(120)}i${')'.repeat(120)}`, 242n],
-    ['thousands of truths, balanced', Array(1_000).fill('i>0').join('&&'), true],
-    ['choices within choices', `${'i > 5 ? 0 : '.repeat(110)}i`, 2n],
-    ['folds within folds', `${'[1].all(x, '.repeat(40)}true${')'.repeat(40)}`, true],
-    ['steps of a path', `${'{"a": '.repeat(60)}i${'}'.repeat(60)}${'.a'.repeat(60)}`, 2n],
+    ['sums of the maximum length', terms(250, '+'), 500n],
+    ['nested parentheses', `${'(i + '.repeat(120)}i${')'.repeat(120)}`, 242n],
+    ['a thousand conditions, balanced', Array(1_000).fill('i>0').join('&&'), true],
+    ['nested conditional operators', `${'i > 5 ? 0 : '.repeat(110)}i`, 2n],
+    ['nested comprehensions', `${'[1].all(x, '.repeat(40)}true${')'.repeat(40)}`, true],
+    ['long paths', `${'{"a": '.repeat(60)}i${'}'.repeat(60)}${'.a'.repeat(60)}`, 2n],
   ])('%s are evaluated', (_, expression, value) => {
     expect(evaluated(expression).value).toBe(value);
   });
 });
 
 describe('variables', () => {
-  test('one that is not there fails where it is asked for', () => {
+  test('that are undefined fail where they are used', () => {
     expect(written(evaluated('gone == 1', { gone: [int, undefined as unknown as Value] }).value)).toBe(
       'failed: no such attribute(s): gone',
     );
     expect(evaluated('gone == 1 || true', { gone: [int, undefined as unknown as Value] }).value).toBe(true);
   });
 
-  test('null is one', () => {
+  test('may be null', () => {
     expect(evaluated('nothing == null', { nothing: [dyn, null] }).value).toBe(true);
   });
 
-  test('one is asked for once in an evaluation, and only if it is needed', () => {
+  test('are looked up once per evaluation, and only if needed', () => {
     const environment = environmentWith();
     const { checked } = runSync(environment.compile('i > 0 ? i + i : l[0]'));
     if (checked === undefined) throw new Error('refused');
@@ -271,12 +271,12 @@ describe('variables', () => {
     expect(asked).toEqual(['i', 'i']);
   });
 
-  test('those of a fold hide others of their name, but not in its range', () => {
+  test('of a comprehension shadow others, but not in its range', () => {
     expect(written(evaluated('l.map(l, l)').value)).toBe('[3, 1, 2]');
     expect(written(evaluated('[1, 2].map(i, [i].map(i, i * 10)) + [[i]]').value)).toBe('[[10], [20], [2]]');
   });
 
-  test('names and keys may be those of JavaScript', () => {
+  test('and keys may be named like prototypes', () => {
     const odd = mapFrom([['__proto__', 1n]]);
     expect(written(evaluated('[odd.__proto__, dyn(has(odd.constructor) ? 1 : 0)]', { odd: [dyn, odd] }).value)).toBe(
       '[1, 0]',
@@ -285,7 +285,7 @@ describe('variables', () => {
   });
 });
 
-describe('values of others', () => {
+describe('opaque and foreign values', () => {
   const point: Type = {
     kind: 'struct',
     name: 'point',
@@ -309,19 +309,19 @@ describe('values of others', () => {
     ['p.?y.orValue(1) + p.?x.orValue(1)', '8', 4],
     ['p == p', 'true', 3],
     ['type(p) == map', 'true', 3],
-  ])('of a structure, %s is %s', (expression, value, cost) => {
+  ])('on a structure, %s is %s', (expression, value, cost) => {
     const found = evaluated(expression, given);
     expect([written(found.value), found.cost]).toEqual([value, cost]);
   });
 
-  test('a variable may be an optional: a path goes on within it', () => {
+  test('a variable may be an optional, and paths continue inside it', () => {
     const optional = { kind: 'opaque', name: 'optional_type', parameters: [point] } as const;
     expect(written(evaluated('q.?x', { q: [optional, new Optional(struct)] }).value)).toBe('optional(7)');
     expect(written(evaluated('q.x', { q: [optional, new Optional(struct)] }).value)).toBe('optional(7)');
     expect(written(evaluated('q.x', { q: [optional, new Optional()] }).value)).toBe('optional.none');
   });
 
-  test('what only functions look into is compared by itself, for one unit', () => {
+  test('an opaque value is compared by its own method, for one unit of cost', () => {
     const opaque: OpaqueValue = { kind: 'opaque', name: 'thing', size: 1000, equals: (other) => other === opaque };
     const thing = { thing: [{ kind: 'opaque', name: 'thing', parameters: [] }, opaque] } as const;
     expect(evaluated('thing == thing', thing)).toEqual({ value: true, cost: 3 });
@@ -329,7 +329,7 @@ describe('values of others', () => {
   });
 });
 
-test('a list that grew in a fold does not grow any more', () => {
+test('a list grown in a comprehension does not change afterwards', () => {
   expect(written(evaluated('cel.bind(m, l.map(x, x), [m + [1], m + [2], m])').value)).toBe(
     '[[3, 1, 2, 1], [3, 1, 2, 2], [3, 1, 2]]',
   );

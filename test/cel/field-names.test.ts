@@ -15,15 +15,15 @@ test.each([
   ['____', '__underscores____underscores__'],
   ['constructor', 'constructor'],
   ['__proto__', '__underscores__proto__underscores__'],
-])('%s is %s in expressions, and back', (name, escaped) => {
+])('the field %s is %s in expressions, and can be unescaped', (name, escaped) => {
   expect(escapeField(name)).toBe(escaped);
   expect(unescapeField(escaped)).toBe(name);
 });
 
-test.each(['', '1a', 'a b', 'ä', 'a$', 'a\n'])('no expression can name %j', (name) => {
+test.each(['', '1a', 'a b', 'ä', 'a$', 'a\n'])('%j cannot be used as a field in expressions', (name) => {
   expect(escapeField(name)).toBeUndefined();
 });
 
-test.each(['__what__', 'a__in__', '__in__b'])('%s is no name of a field', (escaped) => {
+test.each(['__what__', 'a__in__', '__in__b'])('%s is not an escaped field name', (escaped) => {
   expect(unescapeField(escaped)).toBeUndefined();
 });

@@ -61,7 +61,7 @@ test.each([
   [duration('?nanos: dyn(true)'), "! cannot initialize optional entry 'nanos' from non-optional value true", 40, 41],
   // Beyond the range of a JavaScript Date.
   [timestamp('seconds: 99999999999999'), '! timestamp out of range', 40, 40],
-])('%s', (expression, answer, cost, estimate) => {
+])('%s is evaluated', (expression, answer, cost, estimate) => {
   expect(outcome(expression)).toEqual({ answer, cost, estimate });
 });
 

@@ -61,7 +61,7 @@ test.each([
   ['-9223372036854775808', '-9223372036854775808'],
   ['.5 + 1e3 + -2.5e-1', '_+_(_+_(0.5, 1000), -0.25)'],
   ['"a" + \'b\' // more', '_+_("a", "b")'],
-])('%s is an expression', (text, line) => {
+])('%s is parsed', (text, line) => {
   expect(read(text)).toBe(line);
 });
 
@@ -70,7 +70,7 @@ test.each([
   [String.raw`r'\n' + ""`, '\\n'],
   [`'''a'b\n''c'''`, "a'b\n''c"],
   [`"""\r\na\r"""`, '\na\n'],
-])('the text %s', (text, value) => {
+])('the string literal %s is decoded', (text, value) => {
   const { expr } = runSync(parse(text, macros));
   const literal = expr?.kind === 'call' ? expr.args[0] : expr;
   expect(literal).toMatchObject({ kind: 'literal', value });
@@ -79,7 +79,7 @@ test.each([
 test.each([
   [String.raw`b'é\xff\377\n'`, [0xc3, 0xa9, 0xff, 0xff, 0x0a]],
   [String.raw`br"\x"`, [0x5c, 0x78]],
-])('the bytes %s', (text, bytes) => {
+])('the bytes literal %s is decoded', (text, bytes) => {
   expect(runSync(parse(text, macros)).expr).toMatchObject({ value: Buffer.from(bytes) });
 });
 
@@ -105,11 +105,11 @@ describe('macros', () => {
     ['a.existsOne(x, p)', 'a.existsOne(x, p)'],
     ['has(a.`b-c/d.e`)', 'has(a.b-c/d.e)'],
     ['cel.bind(x, 1, x)', 'cel.bind(x, 1, x)'],
-  ])('%s', (text, line) => {
+  ])('%s is expanded', (text, line) => {
     expect(read(text)).toBe(line);
   });
 
-  test('cel.bind is one where it is asked for', () => {
+  test('cel.bind is expanded if it is enabled', () => {
     expect(read('cel.bind(x, 1, x)', bindMacros)).toBe('fold #unused in [] as x (1; false; x; x)');
   });
 });
@@ -123,7 +123,7 @@ const issuesOf = (text: string): readonly string[] =>
     (issue) => /^ERROR: <input>:(-?\d+:\d+: [^\n]*)/.exec(issue.text)?.[1] ?? issue.text,
   );
 
-describe('what is no expression', () => {
+describe('syntax errors', () => {
   const rows: readonly (readonly [string, readonly string[]])[] = [
     ['', [`1:0: Syntax error: mismatched input '<EOF>' expecting ${startOfValue}`]],
     ['1 2', ["1:3: Syntax error: extraneous input '2' expecting <EOF>"]],
@@ -179,19 +179,19 @@ describe('what is no expression', () => {
   ];
 
   test.each(rows.map(([text, issues]) => ({ shown: text.slice(0, 40), text, issues })))(
-    '$shown',
+    'in $shown are reported',
     ({ text, issues }) => {
       expect(issuesOf(text)).toEqual(issues);
     },
   );
 
-  test('a hundred issues are told and the others counted', () => {
+  test('are limited to a hundred, and the rest is counted', () => {
     const issues = issuesOf('$'.repeat(500));
     expect(issues).toHaveLength(101);
     expect(issues.at(-1)).toBe('1 more errors were truncated');
   });
 
-  test('the line is shown with a caret, wide below wide characters', () => {
+  test('show the line with a caret, which is wide below wide characters', () => {
     expect(read("a +\n\t'é😀' 1")).toBe(
       ["ERROR: <input>:2:7: Syntax error: extraneous input '1' expecting <EOF>", " |  'é😀' 1", ' | ..．．..^'].join(
         '\n',
@@ -199,7 +199,7 @@ describe('what is no expression', () => {
     );
   });
 
-  test('a line that is too long is not shown', () => {
+  test('do not show a line that is too long', () => {
     expect(read(`${' '.repeat(16_384)}$`)).not.toContain('\n |');
   });
 });
@@ -209,15 +209,15 @@ test.each([
   ['lists', '['.repeat(249) + ']'.repeat(249)],
   ['macros', `${'[1].all(x, '.repeat(249)}true${')'.repeat(249)}`],
   ['sums', `1${'+1'.repeat(250)}`],
-  ['many terms', `a${'||a'.repeat(30_000)}`],
-])('%s may be nested deeply', (_, text) => {
+  ['many operands', `a${'||a'.repeat(30_000)}`],
+])('%s are parsed at great depth or length', (_, text) => {
   expect(runSync(parse(text, macros)).issues).toBeUndefined();
 });
 
-test('a chain of optMap, which doubles each time, is refused', () => {
+test('a chain of optMap, which doubles with each step, is refused', () => {
   expect(read(`a${'.optMap(x, x)'.repeat(100)}`)).toContain('more than 100000 nodes');
 });
 
-test('lone surrogates and names of prototypes are texts and names like others', () => {
+test('lone surrogates and names like prototypes are parsed', () => {
   expect(read("'\ud800' + __proto__.constructor")).toBe('_+_("\\ud800", __proto__.constructor)');
 });

@@ -48,7 +48,7 @@ test.each<[string, Json, Json]>([
   ['Object.f{a: Object.f.a{b: 1}}', { a: { b: 1 } }, { a: { b: 1 } }],
   ['[Object.f{a: 1}]', [{ a: 1 }], [{ a: 1 }]],
   ['optional.of([1])', [1], [1]],
-])('%s is merged and set as JSON', (expression, asMerged, asSet) => {
+])('%s becomes JSON in a merge and in a JSON patch', (expression, asMerged, asSet) => {
   expect(merged(expression)).toEqual(asMerged);
   expect(set(expression)).toEqual(asSet);
 });
@@ -72,21 +72,21 @@ test.each([
     '2024-01-01 00:00:00 +0000 UTC',
     'time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)',
   ],
-])('%s is set, and nothing to merge', (expression, asSet, type, value, syntax) => {
+])('%s becomes JSON in a JSON patch, but a Go value in a merge', (expression, asSet, type, value, syntax) => {
   expect(set(expression)).toEqual(asSet);
   const foreign = merged(expression) ?? 1;
   expect([goTypeName(foreign), goValue(foreign)]).toEqual([type, value]);
   if (syntax !== undefined) expect(goSyntax(foreign)).toBe(syntax);
 });
 
-test('lists and maps within others that were written out are nothing to merge', () => {
+test('nested lists and maps written as literals become Go values in a merge', () => {
   const [list, map] = [merged('[["a"]]'), merged('{"x": {"y": "z"}}')];
   expect(goSyntax((list as readonly Json[])[0] ?? null)).toBe('[]ref.Val{"a"}');
   expect(goSyntax((map as { readonly x: Json }).x)).toBe('map[ref.Val]ref.Val{"y":"z"}');
   expect(goValue((map as { readonly x: Json }).x)).toBe('map[y:z]');
 });
 
-test('of what cannot be merged the beginning is told', () => {
+test('only the beginning of a value that cannot be merged is printed', () => {
   const text = `"${'x'.repeat(90)}"`;
   const list = merged(`[[${Array(20).fill(text).join()}]]`) as readonly Json[];
   for (const told of [goValue(list[0] ?? null), goSyntax(list[0] ?? null)]) {
@@ -102,11 +102,11 @@ test.each([
   ['{true: "x"}', "type conversion error from bool to 'string'"],
   ['ip("127.0.0.1")', "type conversion error from 'IP' to '*structpb.Value'"],
   ['quantity("1k")', "type conversion error from 'Quantity' to '*structpb.Value'"],
-])('%s cannot be set', (expression, why) => {
+])('%s cannot be used in a JSON patch', (expression, why) => {
   expect(() => set(expression)).toThrow(why);
 });
 
-test('a key that is no text makes an object none', () => {
+test('an object with a map key that is not a string cannot be merged', () => {
   expect(() => merged('{1: "x"}')).toThrow('invalid return type: *dynamic.ObjectVal');
   const outer = merged('Object.f{labels: {1: "x"}}') ?? null;
   expect(goValue(outer)).toBe(`fail to convert field "labels": map key '\\x01' is of type types.Int, not string`);
@@ -116,7 +116,7 @@ test.each([
   '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(a, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(b, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]))',
   `"${'x'.repeat(1_001)}"`,
   `{"${'x'.repeat(1_001)}": 1}`,
-])('what has no room is not written out', (expression) => {
+])('a result that is too large is not written out', (expression) => {
   expect(() => set(expression)).toThrow('the result of the expression is too large');
 });
 
@@ -129,10 +129,10 @@ test.each([
   ['operations', '[JSONPatch{foo: 1}]', "expected type of field 'foo' is '' but provided type is 'int'"],
   ['validation', 'Object{} == null', "undeclared reference to 'Object'"],
   ['condition', 'jsonpatch.escapeKey("a") == "a"', "undeclared reference to 'jsonpatch'"],
-] as const)('as a %s %s does not compile', (place, expression, why) => {
+] as const)('in the role of %s, %s does not compile', (place, expression, why) => {
   expect(runSync(compiler[place](expression)).wrong).toContain(why);
 });
 
-test('keys of paths are escaped', () => {
+test('escapeKey escapes keys of paths', () => {
   expect(set('jsonpatch.escapeKey("a/b~c~1")')).toBe('a~1b~0c~01');
 });

@@ -9,7 +9,7 @@ test.each([
   ['{}[ip("1.1.1.1")]', 'cel.IP'],
   ['{}[cidr("1.1.1.0/24")]', 'cel.CIDR'],
   ['dyn([1])[?dyn(format.uri())]', 'cel.Format'],
-])('%s is asked for by what is no key: %s', (expression, type) => {
+])('%s fails with a key of the type %s', (expression, type) => {
   expect(outcome(expression).answer).toBe(`! invalid qualifier type: ${type}`);
 });
 
@@ -17,7 +17,7 @@ test.each([
   ['dyn(quantity("1")).map(x, x)', `got 'cel.Quantity', expected iterable type`],
   ['dyn(ip("1.1.1.1")).all(x, true)', `got 'cel.IP', expected iterable type`],
   ['dyn(format.uri()).transformList(i, v, v)', 'unsupported comprehension range type: cel.Format'],
-])('%s has nothing to go through', (expression, failure) => {
+])('%s fails because it cannot be iterated', (expression, failure) => {
   expect(outcome(expression).answer).toBe(`! ${failure}`);
 });
 
@@ -35,7 +35,7 @@ test.each([
   ['{?dyn(b"a"): optional.of(1)}', 'types.Bytes'],
   ['{dyn(b"a"): 1}', 'types.Bytes'],
   ['true || {dyn(b"a"): 1} == {}', 'types.Bytes'],
-])('%s ends the evaluation: %s is no key', (expression, type) => {
+])('%s aborts the evaluation, as %s is not hashable', (expression, type) => {
   expect(outcome(expression).answer).toBe(`! internal error: runtime error: hash of unhashable type ${type}`);
 });
 

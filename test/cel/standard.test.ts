@@ -284,11 +284,11 @@ test.each<readonly [string, string]>([
   ["duration('' + '1h-1m')", "failed: type conversion error from 'string' to 'google.protobuf.Duration'"],
   ["duration('' + '.5s')", 'duration(500000000)'],
   ["duration('' + '1.s')", 'duration(1000000000)'],
-])('%s is %s', (text, expected) => {
+])('%s evaluates to %s', (text, expected) => {
   expect(written(evaluated(text))).toBe(expected);
 });
 
-test('texts of any length are read, or refused', () => {
+test('texts of any length are parsed or refused', () => {
   const long = '1'.repeat(50_000);
   const texts = [`${long}x`, long, `0x${long}`, `1e${long}`, `${'1h'.repeat(20_000)}x`, `2020-01-01T00:00:00.${long}`];
   const functions = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp'];

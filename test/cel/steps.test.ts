@@ -32,6 +32,6 @@ describe('long expressions are compiled in many steps', () => {
   });
 });
 
-test('a short one takes a few', () => {
+test('a short expression is compiled in few steps', () => {
   expect(pausesOf('object.metadata.name == "a"')).toBeLessThan(5);
 });

@@ -7,12 +7,12 @@ const padding = 'ab'.repeat(100_000);
 const wanted = `${'ab'.repeat(40)}c`;
 
 test.each([
-  ['in front', `${wanted}${padding}`],
+  ['at the start', `${wanted}${padding}`],
   ['at the end', `${padding}${wanted}`],
   ['twice', `${padding}${wanted}${padding}${wanted}${padding}`],
-  ['overlapping', `${padding}${'ab'.repeat(40)}${wanted}c`],
+  ['after an overlapping prefix', `${padding}${'ab'.repeat(40)}${wanted}c`],
   ['not at all', padding],
-])('a long text %s is found where the engine finds it', (_, text) => {
+])('a text that occurs %s is found where the engine finds it', (_, text) => {
   for (const from of [0, 1, 200_000, text.length - 81, text.length]) {
     expect(indexOf(text, wanted, from)).toBe(text.indexOf(wanted, from));
     expect(lastIndexOf(text, wanted, from)).toBe(text.lastIndexOf(wanted, from));
@@ -20,7 +20,7 @@ test.each([
   expect(partsBetween(text, wanted)).toEqual(text.split(wanted));
 });
 
-test('one that overlaps itself counts from the left', () => {
+test('overlapping occurrences are counted from the left', () => {
   const text = 'a'.repeat(600_001);
   const repeated = 'a'.repeat(20);
   expect(partsBetween(text, repeated)).toEqual(text.split(repeated));
@@ -33,11 +33,11 @@ test.each([
   ['a,b,c', ',', 1, ['a,b,c']],
   ['', ',', 5, ['']],
   [`${'x'.repeat(1_200_000)},,,,,,,,,b`, ',,,,,,,,,', 2, ['x'.repeat(1_200_000), 'b']],
-])('the last part holds the rest', (text, separator, limit, parts) => {
+])('the last part contains the rest', (text, separator, limit, parts) => {
   expect(partsBetween(text, separator, limit)).toEqual(parts);
 });
 
-test('texts that repeat themselves take linear time', async () => {
+test('repetitive texts are searched in linear time', async () => {
   const half = `${'a'.repeat(200_000)}b${'a'.repeat(200_000)}`;
   await expectShort(3_000, () => {
     expect(indexOf('a'.repeat(700_000), half)).toBe(-1);

@@ -63,7 +63,7 @@ test.each<[string, CheckedAttributes]>([
     { serviceAccount: { namespace: 'ns', name: 'sa' }, path: '/x', verb: 'get' },
   ],
   ["authorizer.requestResource.check('update')", { resource: { ...unsaid, ...subject }, verb: 'update' }],
-])('%s asks for that', (expression, attributes) => {
+])('%s passes these attributes to the check', (expression, attributes) => {
   const asked: CheckedAttributes[] = [];
   const { value } = evaluate(`${expression}.allowed()`, (about) => {
     asked.push(about);
@@ -80,7 +80,7 @@ test.each([
   ['reason()', 'because'],
   ['errored()', true],
   ['error()', 'oh'],
-])('a decision tells %s', (question, answer) => {
+])('the decision of a check answers %s', (question, answer) => {
   const decision = { allowed: false, reason: 'because', error: 'oh' };
   expect(evaluate(`${check}.${question}`, () => decision).value).toBe(answer);
 });
@@ -95,7 +95,7 @@ test.each([
   expect(evaluate(expression, () => undefined).value).toEqual(new Failure(message));
 });
 
-test('a decision that is not there yet ends the evaluation, whatever would absorb a failure', () => {
+test('a check without a decision aborts the evaluation, even where a failure would be absorbed', () => {
   const attempt = (): unknown => evaluate(`${check}.allowed() || true`, () => undefined);
   expect(attempt).toThrow(DecisionNeeded);
   expect(attempt).toThrow(expect.objectContaining({ attributes: { path: '/x', verb: 'get' } }));

@@ -36,7 +36,7 @@ const values: readonly Value[] = [
 
 const functions = kubernetesLibraries.flatMap((library) => library.functions);
 
-test.each(functions)('what a call of $name costs is a number, whatever it is given', ({ overloads }) => {
+test.each(functions)('the cost of $name is a finite number for any arguments', ({ overloads }) => {
   const costs = new Set<number>();
   for (const { parameters, cost, undecidedCost } of overloads) {
     for (const first of values) {

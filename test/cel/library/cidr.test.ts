@@ -68,6 +68,6 @@ test.each([
   [`cidr('10.0.0.0/8') == cidr('10.0.0.1/8')`, 'false', 3, 3],
   [`cidr('10.0.0.0/8') == cidr('10.0.0.0/8')`, 'true', 3, 3],
   [`cidr('::/0') != cidr('::/1')`, 'true', 2, '3..'],
-] as const)('%s answers %s for %i', (expression, answer, cost, estimate) => {
+] as const)('%s returns %s at cost %i', (expression, answer, cost, estimate) => {
   expect(outcome(expression)).toEqual({ answer, cost, estimate });
 });

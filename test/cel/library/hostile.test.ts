@@ -89,11 +89,11 @@ test.each([
     '["dns1123Label", "dns1123Subdomain", "qualifiedName"].all(x, format.named(x).value().validate(text).hasValue())',
     { text: `${'a.'.repeat(1_000_000)}_` },
   ],
-])('%s ends in time', async (expression, variables) => {
+])('%s ends in bounded time', async (expression, variables) => {
   await expectShort(5_000, prepared(expression, variables));
 });
 
-describe('what is no text in Unicode', () => {
+describe('a string with a lone surrogate', () => {
   test.each([
     ["text.indexOf('b')", '1'],
     ["text.lastIndexOf('b')", '1'],
@@ -112,12 +112,12 @@ describe('what is no text in Unicode', () => {
     ['isQuantity(text)', 'false'],
     ['isSemver(text)', 'false'],
     ['format.dns1123Label().validate(text).hasValue()', 'true'],
-  ])('%s answers %s', (expression, answer) => {
+  ])('%s returns %s', (expression, answer) => {
     expect(shown(evaluate(expression, { text: '\ud800b' }).value)).toBe(answer);
   });
 });
 
-test.each(['__proto__', 'constructor', 'toString'])('%s is a name like any other', (text) => {
+test.each(['__proto__', 'constructor', 'toString'])('%s is an ordinary name', (text) => {
   expect(evaluate('format.named(text).hasValue()', { text }).value).toBe(false);
   expect(evaluate("url('/?' + text + '=1').getQuery()[text]", { text }).value).toMatchObject({ size: 1 });
   expect(evaluate('isQuantity("1" + text)', { text }).value).toBe(false);

@@ -78,6 +78,6 @@ test.each([
   [`ip('::1') != ip('::2')`, 'true', 4, '3..'],
   [`ip('1.2.3.4') == dyn('1.2.3.4')`, '! no such overload', 2, 3],
   [`type(ip('::1')) == net.IP`, 'true', 3, '4..'],
-] as const)('%s answers %s for %i', (expression, answer, cost, estimate) => {
+] as const)('%s returns %s at cost %i', (expression, answer, cost, estimate) => {
   expect(outcome(expression)).toEqual({ answer, cost, estimate });
 });

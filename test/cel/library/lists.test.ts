@@ -66,6 +66,6 @@ test.each([
   ['[1, 2, 1, 3, 2].distinct()', '[1, 2, 3]', 61, 71],
   [`[dyn(1), dyn(1.0), dyn(1u), dyn('1')].distinct()`, '[1, "1"]', 43, 57],
   ['[[1], [1], [2]].distinct()', '[[1], [2]]', 29, 69],
-] as const)('%s answers %s for %i', (expression, answer, cost, estimate) => {
+] as const)('%s returns %s at cost %i', (expression, answer, cost, estimate) => {
   expect(outcome(expression)).toEqual({ answer, cost, estimate });
 });

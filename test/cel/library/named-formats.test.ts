@@ -67,6 +67,6 @@ test.each([
   [`null.validate('x')`, '! no such overload: validate(null_type, string)', 1, 32],
   [`format.date() == format.named('date').value()`, 'true', 4, '4..10'],
   ['format.date() == format.uri()', 'false', 3, '3..9'],
-] as const)('%s answers %s for %i', (expression, answer, cost, estimate) => {
+] as const)('%s returns %s at cost %i', (expression, answer, cost, estimate) => {
   expect(outcome(expression)).toEqual({ answer, cost, estimate });
 });

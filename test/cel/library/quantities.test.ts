@@ -48,6 +48,6 @@ test.each([
   [`quantity('1') == null`, 'false', 2, 2],
   [`dyn(quantity('1')).isLessThan(quantity('2'))`, 'true', 4, 4],
   [`quantity('1').add(dyn('1'))`, '! no such overload: add(kubernetes.Quantity, string)', 2, 3],
-] as const)('%s answers %s for %i', (expression, answer, cost, estimate) => {
+] as const)('%s returns %s at cost %i', (expression, answer, cost, estimate) => {
   expect(outcome(expression)).toEqual({ answer, cost, estimate });
 });

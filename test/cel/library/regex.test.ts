@@ -23,6 +23,6 @@ test.each([
   [`'a😀b'.findAll('')`, '["", "", "", ""]', 0, 0],
   [`'a😀b'.findAll('.')`, '["a", "😀", "b"]', 1, 1],
   [`dyn(['a']).find('a')`, '! no such overload', 1, 12],
-] as const)('%s answers %s for %i', (expression, answer, cost, estimate) => {
+] as const)('%s returns %s at cost %i', (expression, answer, cost, estimate) => {
   expect(outcome(expression)).toEqual({ answer, cost, estimate });
 });

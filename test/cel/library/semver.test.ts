@@ -37,6 +37,6 @@ test.each([
   [`semver('1.0.0-rc').isGreaterThan(semver('1.0.0'))`, 'false', 3, 3],
   [`semver('1.10.0').compareTo(semver('1.9.0'))`, '1', 3, 3],
   [`semver('1.0.0+a') == semver('1.0.0+b')`, 'true', 3, 3],
-] as const)('%s answers %s for %i', (expression, answer, cost, estimate) => {
+] as const)('%s returns %s at cost %i', (expression, answer, cost, estimate) => {
   expect(outcome(expression)).toEqual({ answer, cost, estimate });
 });

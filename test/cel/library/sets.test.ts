@@ -11,6 +11,6 @@ test.each([
   ['sets.intersects([1, 2], [2, 3])', 'true', 5, 25],
   ['sets.intersects([1], [])', 'false', 1, 21],
   ['sets.intersects([[1, 2]], [[1, 2], [3]])', 'true', 3, 53],
-] as const)('%s answers %s for %i', (expression, answer, cost, estimate) => {
+] as const)('%s returns %s at cost %i', (expression, answer, cost, estimate) => {
   expect(outcome(expression)).toEqual({ answer, cost, estimate });
 });

@@ -58,6 +58,6 @@ test.each([
   [`strings.quote('\\a\\b\\f\\r\\t\\v')`, '"\\"\\\\a\\\\b\\\\f\\\\r\\\\t\\\\v\\""', 1, 1],
   [`dyn('abcabc').indexOf('c')`, '2', 0, 2],
   ['dyn(1).trim()', '! no such overload: trim(int)', 1, 2],
-] as const)('%s answers %s for %i', (expression, answer, cost, estimate) => {
+] as const)('%s returns %s at cost %i', (expression, answer, cost, estimate) => {
   expect(outcome(expression)).toEqual({ answer, cost, estimate });
 });

@@ -54,6 +54,6 @@ test.each([
   [`isURL('//x')`, 'true', 1, 1],
   [`url('*').getEscapedPath()`, '"*"', 2, 2],
   ['dyn(1).getHost()', '! no such overload: getHost(int)', 1, 2],
-] as const)('%s answers %s for %i', (expression, answer, cost, estimate) => {
+] as const)('%s returns %s at cost %i', (expression, answer, cost, estimate) => {
   expect(outcome(expression)).toEqual({ answer, cost, estimate });
 });
