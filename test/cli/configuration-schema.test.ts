@@ -56,18 +56,18 @@ test.each<[object, string]>([
     'webhookServices[0]: cannot be read: "c" is not the address',
   ],
   [{ webhookServices: [{ service: 'a/b', address: 'c:1' }] }, 'none'],
-])('%j: %s', (given, expected) => {
+])('the problem of %j is: %s', (given, expected) => {
   expect(problem(given)).toContain(expected);
 });
 
-test('of each option is told at once what is wrong with it', () => {
+test('the problems of all options are reported at once', () => {
   expect(problem({ port: -1, servingNames: ['a', 'a b'], prot: 1, limits: { watch: 1 } })).toBe(
     'port: must be a whole number from 0 to 65535, not -1; servingNames[1]: must be a DNS name or an IP address, not "a b"; ' +
       'limits.watch: is unknown; prot: is unknown',
   );
 });
 
-test('what is not configured is not there', () => {
+test('options that are not configured are absent', () => {
   const options = certificatesOptions(configuration.parse({}));
   expect(options).toEqual({ signers: [], policy: { mode: 'enforce', default: 'leave', rules: [] } });
   expect(certificatesOptions(configuration.parse({ trust: { distribute: true } })).trust).toEqual({

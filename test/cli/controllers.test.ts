@@ -13,7 +13,7 @@ const calledItself = (version: string) => async () => version;
 const notAsked = () => Promise.reject(new Error('the version was asked for'));
 const refused = forbidden({ ...CertificateLedgerEntries, name: '1' }, 'no');
 
-test('a server without the ledger is told from one whose ledger is empty', async () => {
+test('a server without the ledger is distinguished from one with an empty ledger', async () => {
   const server = await testServer();
   expect(await hasLedger(server.client, notAsked)).toBe(true);
   await server.stop();
@@ -23,10 +23,13 @@ test('a server without the ledger is told from one whose ledger is empty', async
   expect(await hasLedger(answering(noSuchResource()), notAsked)).toBe(false);
 });
 
-test('whether there is one is not guessed', async () => {
+test('a refusal by this server itself is an error, and nothing is assumed about the ledger', async () => {
   await expect(hasLedger(answering(refused), calledItself(serverVersion.gitVersion))).rejects.toBe(refused);
 });
 
-test.each(['v1.36.0', 'v1.35.3+k3s1', ''])('a cluster (%j) that looks at rights first has none', async (version) => {
-  expect(await hasLedger(answering(refused), calledItself(version))).toBe(false);
-});
+test.each(['v1.36.0', 'v1.35.3+k3s1', ''])(
+  'another cluster (%j) that refuses access has no ledger',
+  async (version) => {
+    expect(await hasLedger(answering(refused), calledItself(version))).toBe(false);
+  },
+);

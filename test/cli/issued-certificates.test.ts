@@ -39,10 +39,10 @@ describe('certificates', () => {
     [{ expiresWithin: 9 * day }, []],
     [{ name: 'web' }, ['b', 'c']],
     [{ name: 'nobody' }, []],
-  ])('are selected by %j, each once, by their end', (query, expected) => {
+  ])('are selected by %j, once each, sorted by expiry', (query, expected) => {
     expect(selectRecords(records, query, now).map(({ sha256 }) => sha256)).toEqual(expected);
   });
-  test('are found by alternative names, and by nothing that only looks like a common name', () => {
+  test('are found by alternative names, but not by text that only resembles a common name', () => {
     const only = records.slice(1, 2);
     expect(selectRecords(only, { name: 'a.example' }, now).length).toBe(1);
     expect(selectRecords(only, { name: 'IP:10.0.0.1' }, now).length).toBe(1);
@@ -57,7 +57,7 @@ describe('certificates', () => {
   ])('are found by the common name %j', (name, subject) => {
     expect(selectRecords([record('a', 1, { subject })], { name }, now).length).toBe(1);
   });
-  test('are shown, however many there are', () => {
+  test('are listed in any number', () => {
     expect(
       recordTable(
         Array.from({ length: 150_000 }, () => record('a', 1)),
@@ -65,12 +65,12 @@ describe('certificates', () => {
       ).split('\n').length,
     ).toBe(150_002);
   });
-  test('are found and shown without a subject', () => {
+  test('are found and listed without a subject', () => {
     const { subject: _, ...workload } = record('e', 1, { names: ['URI:spiffe://a/b'] });
     expect(selectRecords([workload], { name: 'spiffe://a/b' }, now)).toEqual([workload]);
     expect(recordTable([workload], now)).toContain('example.test/a   -         URI:spiffe://a/b');
   });
-  test('are shown in columns, and steer no terminal', () => {
+  test('are listed in columns, with control characters escaped', () => {
     const odd = record('d', 1, {
       subject: 'CN=\u001b[31mred',
       omittedNames: 7,
@@ -129,22 +129,22 @@ describe('CAs', async () => {
       switchToNext(spreading, now, policy),
       'pki/ca | a.test/x | retiring | second | in 99d | 2 | the old anchor goes in 25h',
     ],
-  ])('that are %s are shown so', (_, state, expected) => {
+  ])('that are %s are listed with their phase', (_, state, expected) => {
     expect(row(state)).toBe(expected);
   });
   test.each<[string, CaState, readonly string[], string]>([
-    ['waited for', next, ['ConfigMap a/corp'], 'waiting for the next anchor in ConfigMap a/corp'],
+    ['while waiting', next, ['ConfigMap a/corp'], 'waiting for the next anchor in ConfigMap a/corp'],
     [
       'the first of several',
       next,
       ['ConfigMap a/corp', 'b', 'c'],
       'waiting for the next anchor in ConfigMap a/corp and 2 more',
     ],
-    ['not waited for any more', spreading, ['ConfigMap a/corp'], 'without the next anchor: ConfigMap a/corp'],
-  ])('what lacks the next anchor is named: %s', (_, state, waitsFor, expected) => {
+    ['after waiting', spreading, ['ConfigMap a/corp'], 'without the next anchor: ConfigMap a/corp'],
+  ])('are listed with consumers that lack the next anchor: %s', (_, state, waitsFor, expected) => {
     expect(row(state, {}, now, waitsFor)?.split(' | ').at(-1)).toBe(expected);
   });
-  test('that have ended are shown with the time, as certificates are, and nothing is left for what is due', () => {
+  test('that have expired are listed with the time, and steps that are due with no time left', () => {
     const [ended, end] = [now + 100 * day, '2026-04-10T23:55:00Z'];
     expect(row(steady, {}, ended)).toBe(`pki/ca | a.test/x | steady | first | ${end} | 1 | -`);
     expect(row(switchToNext(spreading, now, policy), {}, ended)).toBe(
@@ -152,10 +152,10 @@ describe('CAs', async () => {
     );
     expect(recordTable([record('a', -1)], now)).toContain('\n2025-12-31T00:00:00Z   ');
   });
-  test('that are broken are shown so', () => {
+  test('with a broken state are listed as unusable', () => {
     expect(row(steady, { 'rotation.json': 'e30=' })).toContain('unusable');
   });
-  test('that are being rotated are not rotated again', () => {
+  test('cannot be rotated again during a rotation', () => {
     expect(rotationProblem(steady)).toBeUndefined();
     expect(rotationProblem(spreading)).toBe('a rotation is in progress (spreading); it continues by itself');
   });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { shellWord } from '../../src/cli/shell-word.js';
 
-describe('a text as one word of a shell', () => {
+describe('a shell word', () => {
   test.each([
     ['/home/you/kedge/.kedge/admin.kubeconfig', '/home/you/kedge/.kedge/admin.kubeconfig'],
     ['/tmp/my dir/admin.kubeconfig', "'/tmp/my dir/admin.kubeconfig'"],
@@ -10,7 +10,7 @@ describe('a text as one word of a shell', () => {
     ['/tmp/$HOME`id`"*;&|(\\', "'/tmp/$HOME`id`\"*;&|(\\'"],
     ['/tmp/ü', "'/tmp/ü'"],
     ['', "''"],
-  ])('%j', (text, word) => {
+  ])('preserves %j', (text, word) => {
     expect(shellWord(text)).toBe(word);
     const { stdout } = spawnSync('sh', ['-c', `word=${word}; printf %s "$word"`], { encoding: 'utf8' });
     expect(stdout).toBe(text);
