@@ -19,7 +19,7 @@ afterAll(() => server.stop());
 const signerName = 'example.com/own';
 const apply = (body: object) => ({ type: 'apply' as const, body, fieldManager: 'test', force: true });
 
-test('what is applied to an object and to its subresources names the version that is served', async () => {
+test('apply to an object and its subresources uses the apiVersion of the served domain', async () => {
   const requests = server.client().resource(CertificateSigningRequests);
   const { apiVersion, kind } = await requests.create(await testSigningRequest({ name: 'a', signerName }));
   expect(apiVersion).toBe('certificates.api.example/v1');
@@ -33,7 +33,7 @@ test('what is applied to an object and to its subresources names the version tha
   await expect(requests.subresource('status').patch(key, apply({ kind }))).rejects.toThrow('invalid object type');
 });
 
-test('what is sent to a subresource of a kind that has the same group everywhere is in the domain too', async () => {
+test('a subresource request of a kind outside the domain is translated as well', async () => {
   const accounts = server.client().resource(ServiceAccounts);
   const key = { namespace: 'default', name: 'a' };
   await accounts.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: key });

@@ -3,7 +3,7 @@ import { ConfigMaps } from '../../src/api/kinds/config-map.js';
 import { eachListed } from '../../src/client/each-listed.js';
 import { testServer } from '../../src/testing/test-server.js';
 
-test('objects of all pages come once, in their order', async () => {
+test('objects of all pages are listed once and in order', async () => {
   await using server = await testServer({ controllers: [] });
   const configMaps = server.client.resource(ConfigMaps);
   const names = ['a', 'b', 'c', 'd', 'e'];

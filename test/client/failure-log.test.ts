@@ -3,7 +3,7 @@ import { serviceUnavailable } from '../../src/api/errors.js';
 import { FailureLog } from '../../src/client/failure-log.js';
 import { type Logger, silentLogger } from '../../src/runtime/logger.js';
 
-test('each kind of trouble is told once, and every ten minutes that it lasts', () => {
+test('each kind of failure is reported once, and every ten minutes while it lasts', () => {
   const troubles = new FailureLog();
   expect(troubles.shouldReport(serviceUnavailable('at 1'), 0)).toBe(true);
   expect(troubles.shouldReport(serviceUnavailable('at 2'), 1)).toBe(false);
@@ -15,28 +15,28 @@ test('each kind of trouble is told once, and every ten minutes that it lasts', (
   expect(troubles.shouldReport(new Error('other'), 600_003)).toBe(true);
 });
 
-test('what is expected is told where it lasts', () => {
+test('an expected failure is reported only if it lasts', () => {
   const troubles = new FailureLog();
   troubles.failureBegan(1_000);
   expect(troubles.shouldReport(new Error('expected'), 600_999, { isKnown: true })).toBe(false);
   expect(troubles.shouldReport(new Error('expected'), 601_000, { isKnown: true })).toBe(true);
 });
 
-test('trouble of ever new kinds is told of no more after twenty', () => {
+test('after twenty kinds of failures no new ones are reported', () => {
   const troubles = new FailureLog();
   const told = Array.from({ length: 100 }, (_, at) => troubles.shouldReport(new Error(`kind ${at}`), at));
   expect(told.filter((one) => one).length).toBe(20);
   expect(told.lastIndexOf(true)).toBe(19);
 });
 
-test('failures with one status of HTTP are told apart by what they say', () => {
+test('failures with the same HTTP status are distinguished by their messages', () => {
   const troubles = new FailureLog();
   const failure = (message: string): Error => Object.assign(new Error(message), { code: 500 });
   const told = ['timed out', 'timed out', 'unknown authority'].map((text) => troubles.shouldReport(failure(text), 0));
   expect(told).toEqual([true, false, true]);
 });
 
-test('what happened elsewhere is logged with what it came of, and not with where that was noticed', () => {
+test('an external error is logged with its cause, and without the local stack', () => {
   const lines: { level: string; err?: unknown; hook?: string; message: string }[] = [];
   const log: Logger = {
     ...silentLogger,

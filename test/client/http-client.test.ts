@@ -66,14 +66,14 @@ const status = (code: number, reason?: string, message = 'why') => ({
 });
 
 describe('requests', () => {
-  test('may be answered with large headers', async () => {
+  test('accept answers with large headers', async () => {
     const { configMaps } = await serving((_, response) =>
       json(response, { metadata: { name: 'a' } }, 200, { 'x-large': 'x'.repeat(100_000) }),
     );
     expect(await configMaps.get({ namespace: 'n', name: 'a' })).toMatchObject({ metadata: { name: 'a' } });
   });
 
-  test('may wait to be sent again in any number', async () => {
+  test('may wait for a retry in any number', async () => {
     const asked = new Map<string, number>();
     const warned = vi.spyOn(process, 'emitWarning');
     const { configMaps } = await serving(({ url = '' }, response) => {
@@ -88,7 +88,7 @@ describe('requests', () => {
     warned.mockRestore();
   });
 
-  test('for metadata alone are content with everything, and leave the rest out', async () => {
+  test('for metadata only accept complete objects, and omit the rest', async () => {
     const accepted: (string | undefined)[] = [];
     const { configMaps } = await serving(({ headers }, response) => {
       accepted.push(headers.accept);
@@ -101,19 +101,19 @@ describe('requests', () => {
   });
 
   test.each(['', 'null', '[]', '{"items":{}}', '{"items":[null]}', '{"items":[{}]}'])(
-    'fail where the server answers what is no list: %s',
+    'fail if the answer is not a list: %s',
     async (body) => {
       const { configMaps } = await serving((_, response) => void response.end(body));
       await expect(configMaps.list()).rejects.toThrow('the answer of the server is not a list of objects');
     },
   );
 
-  test.each(['{}', '{"items":null}'])('take %s for an empty list', async (body) => {
+  test.each(['{}', '{"items":null}'])('read %s as an empty list', async (body) => {
     const { configMaps } = await serving((_, response) => void response.end(body));
     expect(await configMaps.list()).toEqual({ metadata: { resourceVersion: '' }, items: [] });
   });
 
-  test('have the path, query, headers and body that the server expects', async () => {
+  test('have the expected path, query, headers and body', async () => {
     const seen: string[] = [];
     const { configMaps } = await serving(
       ({ method, url, headers, text }, response) => {
@@ -151,7 +151,7 @@ describe('requests', () => {
     ]);
   });
 
-  test('for the version are answered with what the server calls it', async () => {
+  test('for the version return the version that the server reports', async () => {
     const answers: unknown[] = [{ major: '1', gitVersion: 'v1.36.0+k3s1' }, {}, null];
     const { client } = await serving((request, response) =>
       json(response, request.url === '/base/version' ? answers.shift() : status(404), 200),
@@ -163,7 +163,7 @@ describe('requests', () => {
     ]);
   });
 
-  test('are not sent where a namespace or a name would lead elsewhere', async () => {
+  test('are not sent if the namespace or name would change the path', async () => {
     const sent: string[] = [];
     const { configMaps } = await serving((request, response) => {
       sent.push(request.url ?? '');
@@ -186,7 +186,7 @@ describe('requests', () => {
     expect(sent).toEqual([]);
   });
 
-  test('fail with what the server says', async () => {
+  test('fail with the error of the server', async () => {
     const answers: [number, string][] = [
       [409, JSON.stringify({ ...status(409, 'Conflict'), details: { name: 'a' } })],
       [500, JSON.stringify(status(500))],
@@ -221,7 +221,7 @@ describe('requests', () => {
     expect(await error()).toMatchObject({ message: `${answered} 200 and no JSON: <html>log in</html>` });
   });
 
-  test('fail with what is not served, if nothing of a type is', async () => {
+  test('fail with the missing resource if the type is not served', async () => {
     const { client } = await serving((_, response) => void response.writeHead(404).end('404 page not found\n'));
     const widget = { apiVersion: 'example.com/v2', kind: 'Widget', metadata: { namespace: 'n', name: 'a' } };
     const names = { group: 'example.com', version: 'v2', plural: 'widgets', kind: 'Widget', namespaced: true };
@@ -244,7 +244,7 @@ describe('requests', () => {
   });
 
   test.each(['', 'null', '[]', '{}', '{"kind":"Status","code":200,"metadata":{}}'])(
-    'fail where the server answers what is no object: %s',
+    'fail if the answer is not an object: %s',
     async (body) => {
       const { configMaps, server } = await serving((_, response) => void response.end(body));
       const key = { namespace: 'n', name: 'a' };
@@ -256,7 +256,7 @@ describe('requests', () => {
   );
 
   test.each(['', 'null', '[]', '5', '{"kind":"APIGroupDiscoveryList","items":5}', '{"groups":[null]}'])(
-    'fail where the server answers what is no document of discovery: %s',
+    'fail if the answer is not a discovery document: %s',
     async (body) => {
       const { client, server } = await serving((_, response) => void response.end(body));
       const told = new RegExp(`^GET ${server}/apis?: the answer of the server is not a discovery document$`);
@@ -264,7 +264,7 @@ describe('requests', () => {
     },
   );
 
-  test('of discovery may have null for lists that are empty', async () => {
+  test('for discovery accept null as an empty list', async () => {
     const { client } = await serving(({ url }, response) =>
       json(
         response,
@@ -274,7 +274,7 @@ describe('requests', () => {
     expect(await client.discover()).toEqual([]);
   });
 
-  test('that create something may be answered with a Status, of subresources above all', async () => {
+  test('that create something may be answered with a Status', async () => {
     const { client } = await serving((_, response) => json(response, { ...status(200), metadata: {} }));
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'a' } };
     const answer = client.resource(ConfigMaps).subresource('eviction').create({ namespace: 'n', name: 'a' }, eviction);
@@ -285,7 +285,7 @@ describe('requests', () => {
     expect(await created).toMatchObject({ kind: 'Status' });
   });
 
-  test('say what was asked of whom where the connection fails, with the code of the failure', async () => {
+  test('report the URL and the error code if the connection fails', async () => {
     const { configMaps, server } = await serving(({ url = '', socket }, response) => {
       if (url.includes('watch')) response.writeHead(200).write('{"ty');
       setImmediate(() => socket.destroy());
@@ -300,7 +300,7 @@ describe('requests', () => {
     await expect(nowhere.list()).rejects.toMatchObject({ ...refused, code: 'ECONNREFUSED' });
   });
 
-  test('are sent again when the server asks for time, but not for ever', async () => {
+  test('are retried after Retry-After, a limited number of times', async () => {
     let count = 0;
     const { configMaps, waits } = await serving((_, response) => {
       count++;
@@ -314,7 +314,7 @@ describe('requests', () => {
     expect(waits).toEqual(Array(5).fill(30_000));
   });
 
-  test('renew credentials once when they are refused', async () => {
+  test('renew credentials once after a refusal', async () => {
     let generation = 1;
     const access = {
       credentials: {
@@ -332,7 +332,7 @@ describe('requests', () => {
     expect(generation).toBe(6);
   });
 
-  test('that read are repeated on a connection that died, those that write are not', async () => {
+  test('that read are repeated if the connection died, others are not', async () => {
     let count = 0;
     const { configMaps } = await serving(({ socket }, response) => {
       count++;
@@ -348,7 +348,7 @@ describe('requests', () => {
     expect(count).toBe(4);
   });
 
-  test('end when the client is closed, whatever credentials they were made with, and none is sent after that', async () => {
+  test('end when the client is closed, with any credentials, and later ones are refused', async () => {
     let certificate = 'a';
     let arrived: () => void = () => {};
     const sent: string[] = [];
@@ -381,7 +381,7 @@ describe('requests', () => {
     expect(sent).toHaveLength(3);
   });
 
-  test('that wait to be sent again end when the client is closed', async () => {
+  test('that wait for a retry end when the client is closed', async () => {
     let asked = 0;
     let arrived: () => void = () => {};
     const both = new Promise<void>((resolve) => {
@@ -407,7 +407,7 @@ describe('requests', () => {
     for (const call of calls) await expect(call).rejects.toThrow('the client was closed');
   });
 
-  test('go nowhere without a proper address', () => {
+  test('require a valid server URL', () => {
     for (const server of ['nonsense', 'ftp://x', '']) {
       expect(() => httpClient({ server, credentials: fixedCredentials({}) })).toThrow(AccessError);
     }
@@ -424,7 +424,7 @@ describe('watches', () => {
     return configMaps.watch({ resourceVersion: '1' });
   };
 
-  test('are put together from any pieces', async () => {
+  test('are assembled from chunks of any size', async () => {
     const text =
       event('ADDED', { metadata: { name: 'ä€𝄞' } }) + event('BOOKMARK', { metadata: { resourceVersion: '7' } });
     for (const size of [1, 3, 1_000]) {
@@ -443,7 +443,7 @@ describe('watches', () => {
     ]);
   });
 
-  test('fail with what an ERROR event reports', async () => {
+  test('fail with the error of an ERROR event', async () => {
     const stream = await watching((response) => response.end(event('ERROR', status(410, 'Expired', 'too old'))));
     await expect(firstValueFrom(stream)).rejects.toMatchObject({ reason: 'Expired', code: 410, message: 'too old' });
   });
@@ -461,7 +461,7 @@ describe('watches', () => {
     await expect(firstValueFrom(stream)).rejects.toThrow(message);
   });
 
-  test('fail when the connection breaks', async () => {
+  test('fail if the connection breaks', async () => {
     const stream = await watching((response) => {
       response.write(event('ADDED', { metadata: {} }));
       setImmediate(() => response.destroy());
@@ -469,7 +469,7 @@ describe('watches', () => {
     await expect(firstValueFrom(stream.pipe(toArray()))).rejects.toThrow('aborted');
   });
 
-  test('end their request when nobody listens any more', async () => {
+  test('end their request when the last subscriber leaves', async () => {
     let closed: () => void = () => {};
     const gone = new Promise<void>((resolve) => (closed = resolve));
     const stream = await watching((response) => {
@@ -480,14 +480,14 @@ describe('watches', () => {
     await gone;
   });
 
-  test('do not gather a line without end', async () => {
+  test('limit the length of a line', async () => {
     const endless = Readable.from(Array.from({ length: 100 }, () => Buffer.alloc(1_024, 97)));
     await expect(async () => {
       for await (const _ of linesOf(endless, 10_000));
     }).rejects.toThrow('longer than 10000 bytes');
   });
 
-  test('know the end of the present state', () => {
+  test('recognize the end of the initial state', () => {
     const metadata = { resourceVersion: '9', annotations: { 'k8s.io/initial-events-end': 'true' } };
     expect(watchEvent(event('BOOKMARK', { metadata }))).toEqual({
       type: 'BOOKMARK',
@@ -536,7 +536,7 @@ describe('discovery', () => {
     },
   ];
 
-  test('takes two requests where the server gathers it', async () => {
+  test('takes two requests if the server aggregates it', async () => {
     const x = {
       resource: 'xs',
       responseKind: { group: 'g.io', version: 'v1', kind: 'X' },
@@ -576,7 +576,7 @@ describe('discovery', () => {
     expect(await client.discover()).toEqual(wanted);
   });
 
-  test('tells which versions of groups are stale, and takes nothing from them', async () => {
+  test('reports stale versions of groups, and omits their resources', async () => {
     const x = { resource: 'xs', responseKind: { kind: 'X' }, scope: 'Cluster', singularResource: 'x', verbs };
     const versions = [
       { version: 'v2', freshness: 'Stale', resources: [x] },
@@ -595,7 +595,7 @@ describe('discovery', () => {
     expect((await client.discover()).length).toBe(1);
   });
 
-  test('asks group by group where it does not, and tells which are in trouble or have gone', async () => {
+  test('otherwise reads group by group, and reports groups that fail or are gone', async () => {
     const x = { name: 'xs', singularName: 'x', namespaced: false, kind: 'X', verbs };
     const answers: Readonly<Record<string, object>> = {
       '/base/api': { kind: 'APIVersions', versions: ['v1'] },
@@ -632,7 +632,7 @@ describe('discovery', () => {
   });
 });
 
-test('connections with credentials of before end with their last request, all of them with the client', async () => {
+test('connections with old credentials close after their last request, and all close with the client', async () => {
   const connections = new Set<object>();
   const { port } = await listening((request, response) => {
     connections.add(request.socket.once('close', () => connections.delete(request.socket)));
@@ -647,7 +647,7 @@ test('connections with credentials of before end with their last request, all of
   await expect.poll(() => connections.size).toBe(0);
 });
 
-test.each(['before its answer', 'within its answer'])('a server that is silent %s is given up', async (when) => {
+test.each(['before its answer', 'within its answer'])('a server that stays silent %s is given up', async (when) => {
   const { port } = await listening((_, response) => void (when === 'within its answer' && response.write('{')));
   const transport = httpTransport({ server: `http://127.0.0.1:${port}`, credentials: fixedCredentials({}) }, 'test/1');
   open.push(() => transport.close());
@@ -658,7 +658,7 @@ test.each(['before its answer', 'within its answer'])('a server that is silent %
   await expect(read()).rejects.toThrow('the server was silent for 50 ms');
 });
 
-test('credentials that take long to be found are waited for no longer than the call lasts', async () => {
+test('waiting for slow credentials ends when the call is aborted', async () => {
   const credentials = { current: () => new Promise<never>(() => {}), refused: () => false };
   const stop = new AbortController();
   const client = withAbort(stop.signal, httpClient({ server: 'http://127.0.0.1:1', credentials }));

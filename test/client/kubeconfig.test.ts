@@ -44,7 +44,7 @@ const credentialsOf = async (user: object) => (await read(config(user))).credent
 const { anchors } = await testAuthority();
 
 describe('a kubeconfig', () => {
-  test('in YAML says where, who and in which namespace', async () => {
+  test('in YAML gives server, credentials and namespace', async () => {
     const access = await read(`
 apiVersion: v1
 kind: Config
@@ -76,16 +76,16 @@ current-context: x
     ['a token', { token: 't' }, { authorization: 'Bearer t' }],
     ['a password', { username: 'u', password: 'p' }, { authorization: `Basic ${base64('u:p')}` }],
     [
-      'a certificate',
+      'a client certificate',
       { 'client-certificate-data': base64('C'), 'client-key-data': base64('K') },
       { certificate: 'C', key: 'K' },
     ],
-    ['nothing', {}, {}],
-  ])('knows credentials of the kind: %s', async (_, user, expected) => {
+    ['none', {}, {}],
+  ])('gives credentials: %s', async (_, user, expected) => {
     expect(await credentialsOf(user)).toEqual(expected);
   });
 
-  test('finds files beside it', async () => {
+  test('refers to files relative to its own folder', async () => {
     await Promise.all([file('ca.pem', anchors), file('cert.pem', 'C'), file('key.pem', 'K')]);
     const access = await read(
       config(
@@ -97,7 +97,7 @@ current-context: x
     expect(await access.credentials.current()).toEqual({ certificate: 'C', key: 'K' });
   });
 
-  test('reads a token file again after a while, and when the token was refused', async () => {
+  test('reads a token file again after a minute, and after a refusal', async () => {
     const path = await file('token', 'one\n');
     const { credentials } = await read(config({ tokenFile: 'token' }));
     expect(await credentials.current()).toEqual({ authorization: 'Bearer one' });
@@ -110,7 +110,7 @@ current-context: x
     expect(await credentials.current()).toEqual({ authorization: 'Bearer three' });
   });
 
-  test('goes on with the token it has while the file is empty or away', async () => {
+  test('keeps the last token while its file is empty or missing', async () => {
     const path = await file('renewed', 'one');
     const { credentials } = await read(config({ tokenFile: 'renewed' }));
     expect(await credentials.current()).toEqual({ authorization: 'Bearer one' });
@@ -127,18 +127,18 @@ current-context: x
     ['that is not there', undefined, /cannot read the token/],
     ['that is empty', ' \n', /no token in/],
     ['that is larger than any', 'x'.repeat(16 * 1_048_576 + 1), /cannot read the token/],
-  ])('a token file %s is an error as long as there was none', async (name, text, message) => {
+  ])('fails for a token file %s if there was no earlier token', async (name, text, message) => {
     if (text !== undefined) await file(name, text);
     await expect(credentialsOf({ tokenFile: name })).rejects.toThrow(message);
   });
 
-  test('takes the token in a file before the one beside it, unless there is no such file', async () => {
+  test('prefers a token file to a token, unless the file does not exist', async () => {
     await file('fresh', 'fresh');
     expect(await credentialsOf({ token: 'stale', tokenFile: 'fresh' })).toEqual({ authorization: 'Bearer fresh' });
     expect(await credentialsOf({ token: 'only', tokenFile: 'none' })).toEqual({ authorization: 'Bearer only' });
   });
 
-  test('reads the files of a certificate again after a while, and when it was refused, once they belong together', async () => {
+  test('reads certificate files again after a minute and after a refusal, once they match', async () => {
     const ca = await testAuthority();
     const pair = async () => {
       const { certificate, key } = await ca.issueClient({ commonName: 'u', seconds: 3_600 });
@@ -165,7 +165,7 @@ current-context: x
     expect(await credentials.current()).toEqual(three);
   });
 
-  test('can ask to act as somebody else', async () => {
+  test('may impersonate another user', async () => {
     const access = await read(
       config({ as: 'bob', 'as-groups': ['g', 'h'], 'as-uid': '1', 'as-user-extra': { 'a/b': ['v'] } }),
     );
@@ -177,41 +177,41 @@ current-context: x
     });
   });
 
-  test('has a current context, and others', async () => {
+  test('has a current context, and others can be chosen', async () => {
     expect(await (await read(config({ token: 't' }), 'nobody')).credentials.current()).toEqual({});
   });
 
-  test.each([{ name: 'u' }, { name: 'u', user: null }])('may have a user of whom it says no more', async (user) => {
+  test.each([{ name: 'u' }, { name: 'u', user: null }])('may have a user without data', async (user) => {
     expect(await (await read(config({}, {}, { users: [user] }))).credentials.current()).toEqual({});
   });
 
   test.each<[string, string, RegExp]>([
-    ['no YAML', '{', /neither YAML nor JSON/],
-    ['more YAML than is read', `a: ${'b'.repeat(1_048_576)}`, /neither YAML of at most 1048576 bytes nor JSON/],
+    ['invalid YAML', '{', /neither YAML nor JSON/],
+    ['YAML that is too large', `a: ${'b'.repeat(1_048_576)}`, /neither YAML of at most 1048576 bytes nor JSON/],
     ['a list', '[]', /not an object/],
-    ['no context', config({}, {}, { 'current-context': '' }), /no current-context/],
+    ['no current context', config({}, {}, { 'current-context': '' }), /no current-context/],
     ['an unknown context', config({}, {}, { 'current-context': 'y' }), /no context "y"/],
     ['an unknown cluster', config({}, {}, { clusters: [] }), /no cluster "c"/],
     ['an unknown user', config({}, {}, { users: null }), /no user "u"/],
     ['no server', config({}, { server: '' }), /has no server/],
     ['a proxy', config({}, { 'proxy-url': 'http://p' }), /proxy-url/],
-    ['a certificate without key', config({ 'client-certificate-data': 'AA==' }), /together/],
+    ['a certificate without a key', config({ 'client-certificate-data': 'AA==' }), /together/],
     [
       'a missing file',
       config({}, { 'certificate-authority': 'missing.pem' }),
       /cannot read certificate-authority .*missing\.pem/,
     ],
     [
-      'a CA that is none',
+      'an invalid CA',
       config({}, { 'certificate-authority-data': base64('CA') }),
       /certificate-authority of cluster "c" is not a certificate/,
     ],
     [
-      'a CA that does not count',
+      'a CA combined with insecure-skip-tls-verify',
       config({}, { 'certificate-authority-data': base64(anchors), 'insecure-skip-tls-verify': true }),
       /cannot be combined/,
     ],
-    ['a token that is none', config({ token: ['t'] }), /token of a user of the kubeconfig is not a string/],
+    ['a token that is not a string', config({ token: ['t'] }), /token of a user of the kubeconfig is not a string/],
     ['no command', config({ exec: {} }), /has no command/],
     ['an unknown exec version', config({ exec: { apiVersion: 'v0', command: 'x' } }), /speaks v0/],
   ])('is refused with a reason: %s', async (_, text, message) => {
@@ -230,7 +230,7 @@ describe('an exec plugin', () => {
   const answer = (status: string): string =>
     `echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":${status}}'`;
 
-  test('is run when needed, kept until it expires, and run anew when refused', async () => {
+  test('is run when needed, cached until it expires, and run again after a refusal', async () => {
     const log = join(directory, 'runs');
     const expires = new Date(clock.now() + 60_000).toISOString();
     const text = await plugin(
@@ -263,7 +263,7 @@ describe('an exec plugin', () => {
     expect((await runs()).length).toBe(3);
   });
 
-  test('is told what its cluster has for it, runs where its caller does, and is not waited for to ask questions', async () => {
+  test('receives the cluster config, runs in the working directory, and gets no input', async () => {
     const log = join(directory, 'told');
     const body = `read answer; echo "$KUBERNETES_EXEC_INFO $answer" > ${log}; pwd >> ${log}\n${answer('{"token":"t"}')}`;
     const text = JSON.parse(await plugin(body, { provideClusterInfo: true, interactiveMode: 'IfAvailable' }));
@@ -279,21 +279,21 @@ describe('an exec plugin', () => {
     expect(where).toBe(process.cwd());
   });
 
-  test('may answer a certificate', async () => {
+  test('may return a certificate', async () => {
     const { credentials } = await read(await plugin(answer('{"clientCertificateData":"C","clientKeyData":"K"}')));
     expect(await credentials.current()).toEqual({ certificate: 'C', key: 'K' });
   });
 
   test.each<[string, string, RegExp]>([
     ['fails', 'exit 3', /failed/],
-    ['answers nonsense', 'echo hello', /did not answer with an ExecCredential/],
-    ['answers nothing of use', answer('{}'), /neither a token nor a certificate/],
-  ])('that %s is told apart', async (_, body, message) => {
+    ['prints something else', 'echo hello', /did not answer with an ExecCredential/],
+    ['returns no credentials', answer('{}'), /neither a token nor a certificate/],
+  ])('that %s is reported with the reason', async (_, body, message) => {
     const { credentials } = await read(await plugin(body));
     await expect(credentials.current()).rejects.toThrow(message);
   });
 
-  test('that is missing comes with its hint', async () => {
+  test('that is not installed is reported with its hint', async () => {
     const exec = {
       apiVersion: 'client.authentication.k8s.io/v1',
       command: 'no-such-program-here',
@@ -307,7 +307,7 @@ describe('an exec plugin', () => {
 });
 
 describe('finding a server', () => {
-  test('files of KUBECONFIG are merged, the first to say something wins', async () => {
+  test('files of KUBECONFIG are merged, and the first value wins', async () => {
     const first = await file(
       'first',
       JSON.stringify({ users: [{ name: 'u', user: { token: 'first' } }], 'current-context': 'x' }),
@@ -322,12 +322,12 @@ describe('finding a server', () => {
     expect(await access.credentials.current()).toEqual({ authorization: 'Bearer first' });
   });
 
-  test('a file that is asked for comes before the environment', async () => {
+  test('an explicit file takes precedence over the environment', async () => {
     const path = await file('own', config({ token: 't' }, { server: 'https://own' }));
     expect((await findAccess({ kubeconfig: path, env: { KUBECONFIG: '/nowhere' }, clock })).server).toBe('https://own');
   });
 
-  test('nothing there is told with where it was looked for', async () => {
+  test('a missing kubeconfig is reported with its path', async () => {
     await expect(findAccess({ env: { HOME: directory }, clock })).rejects.toThrow(
       `no kubeconfig at ${directory}/.kube/config`,
     );
@@ -337,7 +337,7 @@ describe('finding a server', () => {
     ['as YAML', 'apiVersion: v1\nusers: [{ name: u, user: { token: s3cret } }]\n'],
     ['as JSON', config({ token: 's3cret' })],
     ['as YAML too long for a path', `users:\n- name: u\n  user: { token: s3cret${'x'.repeat(5_000)} }\n`],
-  ])('a text %s in the place of a path is not repeated', async (_, kubeconfig) => {
+  ])('a kubeconfig text %s given in place of a path is not repeated in the error', async (_, kubeconfig) => {
     const refused = [() => findAccess({ kubeconfig, clock }), () => usersInFile(kubeconfig, { clock, env: {} })];
     for (const attempt of refused) {
       const error: unknown = await attempt().catch((thrown: unknown) => thrown);
@@ -347,7 +347,7 @@ describe('finding a server', () => {
     }
   });
 
-  test('in a pod it is the account of the pod', async () => {
+  test('in a pod the service account of the pod is used', async () => {
     await Promise.all([file('ca.crt', 'CA'), file('namespace', 'n\n'), file('token', 't\n')]);
     const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
     const access = await inCluster(env, clock, directory);
@@ -356,7 +356,7 @@ describe('finding a server', () => {
     await expect(inCluster({}, clock, directory)).rejects.toThrow('KUBERNETES_SERVICE_HOST');
   });
 
-  test('the account of the pod counts where nobody put a file', async () => {
+  test('the service account of the pod is used only if there is no kubeconfig file', async () => {
     const env = { KUBERNETES_SERVICE_HOST: '10.0.0.1', HOME: join(directory, 'home') };
     const inPod = 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set';
     await expect(findAccess({ env, clock })).rejects.toThrow(inPod);
@@ -365,7 +365,7 @@ describe('finding a server', () => {
     expect((await findAccess({ env, clock })).server).toBe('https://own');
   });
 
-  test('of the users in a file that of the current context is the current one', async () => {
+  test('the current user of a file is that of its current context', async () => {
     const users = ['a', 'b'].map((name) => ({ name, user: { token: name } }));
     const contexts = ['a', 'b'].map((name) => ({ name, context: { user: name } }));
     const path = await file('users', JSON.stringify({ users, contexts, 'current-context': 'b' }));

@@ -76,7 +76,7 @@ const noRight = forbidden(Things, 'RBAC: not yet');
 const lists = (client: FakeClient): number => client.calls.filter(({ verb }) => verb === 'list').length;
 
 describe('object cache', () => {
-  test('shows what was there and follows what happens', async () => {
+  test('holds existing objects, and follows changes', async () => {
     const { client, cache, seen, names } = await open((api) => api.resource(Things).create(thing('a')));
     await cache.synced;
     const things = client.resource(Things);
@@ -89,7 +89,7 @@ describe('object cache', () => {
     expect(cache.list()).toBe(cache.list());
   });
 
-  test('an object that cannot be transformed is trouble that is told, and ends nothing', async () => {
+  test('reports an object that cannot be transformed, continues, and retries later', async () => {
     const warned: unknown[] = [];
     const log: Logger = { ...silentLogger, child: () => log, warn: (fields) => warned.push(fields) };
     let isWell = false;
@@ -106,7 +106,7 @@ describe('object cache', () => {
     expect(cache.get({ namespace: 'n', name: 'a' })).toMatchObject({ spec: 1 });
   });
 
-  test('tells a late subscriber of everything present, then of changes', async () => {
+  test('sends a late subscriber all present objects, then changes', async () => {
     const { client, cache } = await open((api) => api.resource(Things).create(thing('a')));
     const late: string[] = [];
     cache.changes.subscribe(({ type, object }) => late.push(`${type} ${object.metadata.name}`));
@@ -115,9 +115,9 @@ describe('object cache', () => {
   });
 
   test.each<[string, Partial<ObjectCacheOptions<Unstructured>>]>([
-    ['a transform leaves', { transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) }],
-    ['is metadata, if that is all it asks for', { metadataOnly: true }],
-  ])('keeps and tells only what %s', async (_what, options) => {
+    ['the result of a transform', { transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) }],
+    ['metadata if only that is requested', { metadataOnly: true }],
+  ])('keeps and emits only %s', async (_what, options) => {
     const { client, cache } = await open((api) => api.resource(Things).create(thing('a', { spec: 1 })), options);
     await client.resource(Things).create(thing('b', { spec: 2 }));
     const told: Unstructured[] = [];
@@ -128,7 +128,7 @@ describe('object cache', () => {
     }
   });
 
-  test('asks for nothing but one namespace, in which a Role is enough', async () => {
+  test('requests a single namespace, for which a Role is enough', async () => {
     const asked: unknown[] = [];
     const prepare = (client: FakeClient): void => {
       const resource = client.resource.bind(client);
@@ -151,13 +151,13 @@ describe('object cache', () => {
     expect(asked).toEqual(['n', 'n']);
   });
 
-  test('of metadata alone is of no type that has more', () => {
+  test('with metadataOnly has objects without other members', () => {
     const client = new FakeClient(new FakeClock());
     const cache = openObjectCache(client, ConfigMaps, { signal: AbortSignal.abort(), metadataOnly: true });
     expectTypeOf(cache).toEqualTypeOf<ObjectCache<ApiObject>>();
   });
 
-  test('takes up a dropped watch where it ended, without listing again', async () => {
+  test('resumes a dropped watch without listing again', async () => {
     const { clock, client, seen } = await open();
     await clock.advance(5_000);
     client.dropWatches(new Error('socket hang up'));
@@ -168,7 +168,7 @@ describe('object cache', () => {
     expect(lists(client)).toBe(1);
   });
 
-  test('a watch that ends in order is renewed at once', async () => {
+  test('renews a watch at once that ended in order', async () => {
     const { clock, client, seen } = await open();
     await clock.advance(5_000);
     client.dropWatches();
@@ -177,7 +177,7 @@ describe('object cache', () => {
     expect(seen).toEqual(['added next']);
   });
 
-  test('a watch that ends at once is not hammered', async () => {
+  test('waits before it renews a watch that ended immediately', async () => {
     const { clock, client } = await open();
     const before = client.calls.length;
     for (let i = 0; i < 20; i++) {
@@ -189,7 +189,7 @@ describe('object cache', () => {
     expect(client.calls.length).toBe(before + 1);
   });
 
-  test('a place too far back is listed anew and swapped in whole', async () => {
+  test('lists again after an expired watch, and replaces all objects at once', async () => {
     const { clock, client, cache, seen, names } = await open(async (api) => {
       for (const name of ['gone', 'kept', 'changed', 'replaced']) await api.resource(Things).create(thing(name));
     });
@@ -228,7 +228,7 @@ describe('object cache', () => {
     expect([...names()].sort()).toEqual(['changed', 'kept', 'new', 'replaced']);
   });
 
-  test('an object that is shown otherwise in the same version has changed, as when its definition got a default', async () => {
+  test('reports an object as modified if only its presentation has changed, as with a new default', async () => {
     let fallback: object = {};
     const { clock, client, cache, seen } = await open(
       async (api) => {
@@ -250,10 +250,10 @@ describe('object cache', () => {
   });
 
   test.each<[string, readonly Error[], number]>([
-    ['that was well before', [], 0],
-    ['after connections that were refused', [hungUp(), refused()], 800 + 1_600],
+    ['that worked before', [], 0],
+    ['after refused connections', [hungUp(), refused()], 800 + 1_600],
     ['after a server that did not know its callers yet', [hungUp(), noRight], 800 + 1_600],
-  ])('an expired watch %s is listed at once', async (_what, before, afterMs) => {
+  ])('lists at once after an expired watch %s', async (_what, before, afterMs) => {
     const { clock, client } = await open();
     await clock.advance(60_000);
     const failures = [...before, gone];
@@ -264,7 +264,7 @@ describe('object cache', () => {
     expect(client.watching).toBe(1);
   });
 
-  test('a watch that expires again is listed later, and at once after two quiet minutes', async () => {
+  test('delays the list after a repeated expiry, unless the watch was quiet for two minutes', async () => {
     const { clock, client } = await open();
     await clock.advance(5_000);
     client.dropWatches(gone);
@@ -281,11 +281,11 @@ describe('object cache', () => {
   });
 
   test.each<[string, Error | undefined, number]>([
-    ['an ERROR event of a server that failed', internalError('unable to decode watch event'), 800],
+    ['an ERROR event of a failed server', internalError('unable to decode watch event'), 800],
     ['an answer of a proxy', serviceUnavailable('no server is there'), 2_400],
     ['a line that cannot be read', new Error('the watch sent a line that is not an event'), 2_400],
-    ['its end', undefined, 2_400],
-  ])('what no watch gets beyond is got over by listing: %s', async (_what, failure, afterMs) => {
+    ['the end of the watch', undefined, 2_400],
+  ])('lists again if watches fail at the same point: %s', async (_what, failure, afterMs) => {
     let begin = (): void => {};
     const { clock, client, names } = await open((api) => {
       begin = obstacle(api, failure);
@@ -304,7 +304,7 @@ describe('object cache', () => {
     expect(lists(client)).toBe(2);
   });
 
-  test('a watch that was well and ends with an ERROR event of a server that failed is not taken up', async () => {
+  test('lists again if a working watch ends with an ERROR event of a failed server', async () => {
     const { clock, client } = await open();
     await clock.advance(5_000);
     client.dropWatches(internalError('etcd'));
@@ -315,8 +315,8 @@ describe('object cache', () => {
 
   test.each<[string, Error]>([
     ['succeeds', internalError('etcd')],
-    ['begins where the list ended', gone],
-  ])('lists less and less often where no watch %s, and says so', async (_what, failure) => {
+    ['starts where the list ended', gone],
+  ])('lists with growing pauses if no watch %s, and logs it', async (_what, failure) => {
     const lines: string[] = [];
     const log: Logger = { ...silentLogger, warn: (_, message) => void lines.push(message), child: () => log };
     const { clock, client } = await open(
@@ -334,7 +334,7 @@ describe('object cache', () => {
   test.each<[string, () => Error]>([
     ['down', refused],
     ['busy', () => tooManyRequests('slow down', 1)],
-  ])('a server that is %s is no reason to list again', async (_what, failure) => {
+  ])('does not list again while the server is %s', async (_what, failure) => {
     const { clock, client, names } = await open();
     client.fail = ({ verb }) => (verb === 'create' ? undefined : failure());
     client.dropWatches(failure());
@@ -346,7 +346,7 @@ describe('object cache', () => {
     expect(lists(client)).toBe(1);
   });
 
-  test('connections that are dropped while nothing happens are no reason to list again', async () => {
+  test('does not list again if idle connections are dropped', async () => {
     const { clock, client } = await open();
     for (let at = 0; at < 10; at++) {
       await clock.advance(60_000);
@@ -357,7 +357,7 @@ describe('object cache', () => {
     expect(client.watching).toBe(1);
   });
 
-  test('being asked to slow down is no reason to list again', async () => {
+  test('does not list again if asked to slow down', async () => {
     const { clock, client } = await open();
     await clock.advance(5_000);
     client.dropWatches(tooManyRequests('slow down', 1));
@@ -366,7 +366,7 @@ describe('object cache', () => {
     expect(client.watching).toBe(1);
   });
 
-  test('bookmarks move the place on', async () => {
+  test('resumes from the last bookmark', async () => {
     const { clock, client } = await open();
     await clock.advance(5_000);
     client.bookmark();
@@ -377,7 +377,7 @@ describe('object cache', () => {
     expect(client.watching).toBe(1);
   });
 
-  test('keeps trying while the server is away, less and less often', async () => {
+  test('retries with growing pauses while the server is down', async () => {
     const { clock, client, cache, names } = await open((api) => {
       api.fail = () => new Error('connect ECONNREFUSED');
     });
@@ -392,7 +392,7 @@ describe('object cache', () => {
     expect(names()).toEqual(['a']);
   });
 
-  test('says once why nothing comes, and when it is over', async () => {
+  test('logs a failure once, and its end', async () => {
     const lines: string[] = [];
     const at = (level: string) => (_fields: object, message: string) => void lines.push(`${level} ${message}`);
     const log: Logger = { ...silentLogger, info: at('info'), warn: at('warn'), child: () => log };
@@ -422,10 +422,10 @@ describe('object cache', () => {
   });
 
   test.each<[string, (at: number, verb: string) => Error | undefined]>([
-    ['with two messages in turn', (at) => (at % 2 === 0 ? hungUp() : noRight)],
-    ['with other numbers each time', (at, verb) => (verb === 'watch' ? expired(`too old: ${at}`) : undefined)],
+    ['with two alternating messages', (at) => (at % 2 === 0 ? hungUp() : noRight)],
+    ['with different numbers each time', (at, verb) => (verb === 'watch' ? expired(`too old: ${at}`) : undefined)],
     ['while a list fails now and then', (at, verb) => (verb === 'watch' || at % 5 === 4 ? noRight : undefined)],
-  ])('one that fails %s is told of a few times an hour, and fails all the time', async (_what, failure) => {
+  ])('that fails %s is logged a few times an hour, and reported as failing all the time', async (_what, failure) => {
     const lines: string[] = [];
     const at = (level: string) => () => void lines.push(level);
     const log: Logger = { ...silentLogger, info: at('info'), warn: at('warn'), child: () => log };
@@ -446,7 +446,7 @@ describe('object cache', () => {
     expect(lines.length).toBeLessThan(10);
   });
 
-  test('says again every ten minutes that it does not work', async () => {
+  test('repeats the warning every ten minutes while it fails', async () => {
     const warned: number[] = [];
     const clock = new FakeClock(0);
     const log: Logger = { ...silentLogger, warn: () => void warned.push(clock.now()), child: () => log };
@@ -475,10 +475,10 @@ describe('object cache', () => {
   test.each<[string, Error]>([
     ['is forbidden', new ApiError({ message: 'cannot watch things', reason: 'Forbidden', code: 403 })],
     ['is not served', untyped('the server does not allow this method', 405)],
-    ['wants a list each time', expired('too old')],
+    ['requires a list each time', expired('too old')],
     ['fails in the server', internalError('etcd')],
-    ['ends at once in a proxy', new Error('socket hang up')],
-  ])('a watch that %s is told to fail, although lists work', async (_what, failure) => {
+    ['ends immediately in a proxy', new Error('socket hang up')],
+  ])('is reported as failing if its watch %s, although lists work', async (_what, failure) => {
     const { told, cacheObserver } = observed();
     const { clock, client } = await open(() => {}, { cacheObserver });
     client.fail = ({ verb }) => (verb === 'watch' ? failure : undefined);
@@ -492,7 +492,7 @@ describe('object cache', () => {
     expect(told.slice(3)).toEqual(['things failing 0']);
   });
 
-  test('a watch that is cut off whenever nothing happens for a while works', async () => {
+  test('is not reported as failing if its idle watch is regularly cut off', async () => {
     const { told, cacheObserver } = observed();
     const { clock, client } = await open(() => {}, { cacheObserver });
     for (let times = 0; times < 10; times++) {
@@ -506,7 +506,7 @@ describe('object cache', () => {
     expect(lists(client)).toBe(1);
   });
 
-  test('a watch that is cut off every few seconds, each time with something told, is soon taken up again', async () => {
+  test('soon resumes a watch that is cut off every few seconds after an event', async () => {
     const { clock, client, names } = await open();
     for (let times = 0; times < 10; times++) {
       await client.resource(Things).create(thing(`t${times}`));
@@ -519,7 +519,7 @@ describe('object cache', () => {
     expect(lists(client)).toBe(1);
   });
 
-  test('a watch that is never answered does not', async () => {
+  test('is reported as failing if its watch is never answered', async () => {
     const { told, cacheObserver } = observed();
     const clock = new FakeClock();
     const silent = (client: FakeClient): void => {
@@ -537,7 +537,7 @@ describe('object cache', () => {
     expect(warned[0]).toMatchObject({ err: { message: 'the watch was not answered' } });
   });
 
-  test('a server that was not there at first is told to work by the list', async () => {
+  test('is reported as working after the first list, once the server is up', async () => {
     const { told, cacheObserver } = observed();
     const { clock, client } = await open((api) => Object.assign(api, { fail: refused }), {
       cacheObserver,
@@ -547,7 +547,7 @@ describe('object cache', () => {
     expect(told).toEqual(['things syncing 1', 'things failing 1', 'things failing 0', 'things syncing 0']);
   });
 
-  test('a server that is back and wants a list is told to work by the list', async () => {
+  test('is reported as working after a list, once the server is back and requires one', async () => {
     const { told, cacheObserver } = observed();
     const { clock, client } = await open(() => {}, { cacheObserver });
     client.fail = () => refused();
@@ -560,10 +560,10 @@ describe('object cache', () => {
   });
 
   test.each<[string, Error, boolean]>([
-    ['what a server answered', serviceUnavailable('starting'), false],
-    ['what a connection did', Object.assign(refused(), { cause: refused() }), false],
-    ['anything else', new Error('cannot be read'), true],
-  ])('of %s the log has what it says, and where it came from if that tells something', async (_what, err, hasStack) => {
+    ['an answer of the server', serviceUnavailable('starting'), false],
+    ['a connection error', Object.assign(refused(), { cause: refused() }), false],
+    ['any other error', new Error('cannot be read'), true],
+  ])('logs the message of %s, and a stack only if it is informative', async (_what, err, hasStack) => {
     let text = '';
     const log = createLogger({ destination: { write: (line) => (text += line) } });
     const prepare = (api: FakeClient): void => {
@@ -575,7 +575,7 @@ describe('object cache', () => {
     expect(text.includes('"stack"')).toBe(hasStack);
   });
 
-  test('one that is stopped leaves nothing to tell of', async () => {
+  test('that is stopped resets what it reported', async () => {
     const { told, cacheObserver } = observed();
     const prepare = (api: FakeClient): void => {
       api.fail = () => refused();
@@ -588,9 +588,9 @@ describe('object cache', () => {
   });
 
   test.each<[string, boolean, number]>([
-    ['is told of if it was never served', false, 1],
-    ['is not if it was', true, 0],
-  ])('a type that nobody serves %s', async (_what, wasServed, count) => {
+    ['logs a type that was never served', false, 1],
+    ['does not log a type that was served before', true, 0],
+  ])('%s', async (_what, wasServed, count) => {
     let warnings = 0;
     const log: Logger = { ...silentLogger, warn: () => void warnings++, child: () => log };
     const refuse = (): Error => new ApiError({ message: '404 page not found', reason: 'NotFound', code: 404 });
@@ -606,7 +606,7 @@ describe('object cache', () => {
     expect(warnings).toBe(count);
   });
 
-  test('reads page by page, and whole if the pages expire', async () => {
+  test('lists page by page, and completely if a continue token expires', async () => {
     let pages = 0;
     const { client, names, seen } = await open(
       async (api) => {
@@ -625,7 +625,7 @@ describe('object cache', () => {
     expect(seen.filter((line) => line === 'added a')).toEqual(['added a']);
   });
 
-  test('misses no change between pages, also of a server that reads each anew', async () => {
+  test('misses no change between pages, even if each page shows a later state', async () => {
     const key = { namespace: 'n', name: 'a' };
     let pages = 0;
     const { names, cache } = await open(
@@ -645,7 +645,7 @@ describe('object cache', () => {
     expect(cache.get(key)).toMatchObject({ spec: 'changed' });
   });
 
-  test('a watch the server forgot to end is given up', async () => {
+  test('renews a watch that the server does not end in time', async () => {
     const { clock, client } = await open();
     const watches = (): number => client.calls.filter(({ verb }) => verb === 'watch').length;
     expect(watches()).toBe(1);
@@ -654,7 +654,7 @@ describe('object cache', () => {
     expect(client.watching).toBe(1);
   });
 
-  test('ends when told, and leaves nothing behind', async () => {
+  test('ends when stopped, and leaves nothing behind', async () => {
     const { clock, client, seen, stop } = await open();
     stop.abort();
     await settled();
@@ -663,7 +663,7 @@ describe('object cache', () => {
     expect(clock.sleeping).toBe(0);
   });
 
-  test('a history that is not the one it followed is listed anew', async () => {
+  test('lists again if the history of the server is another one', async () => {
     const { clock, client } = await open();
     await clock.advance(5_000);
     client.dropWatches(

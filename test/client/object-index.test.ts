@@ -24,7 +24,7 @@ function indexed(valuesOf = ({ data = {} }: ConfigMap): readonly string[] => Obj
   };
 }
 
-test('objects are found by each of their values as they are now', () => {
+test('objects are found by each of their current values', () => {
   const { names, add, modify, remove } = indexed();
   expect(names('red')).toEqual([]);
   add(map('a', 'red', 'blue'));
@@ -36,7 +36,7 @@ test('objects are found by each of their values as they are now', () => {
   expect(names('red')).toEqual([]);
 });
 
-test('an object for which there is an error has no values, and is in nobody else’s way', () => {
+test('an object whose values cannot be computed has none, and does not affect others', () => {
   const { names, add, modify } = indexed(({ data }) => [(data as { readonly 0: string })[0].toUpperCase()]);
   add(map('a', 'red'));
   add(map('b'));
@@ -45,7 +45,7 @@ test('an object for which there is an error has no values, and is in nobody else
   expect(names('RED')).toEqual([]);
 });
 
-test('any text is a value', () => {
+test('any string may be a value', () => {
   const { names, add } = indexed();
   add(map('a', '__proto__', ''));
   expect([names('__proto__'), names(''), names('constructor')]).toEqual([['a'], ['a'], []]);

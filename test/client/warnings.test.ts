@@ -20,7 +20,7 @@ test.each<[string | undefined, readonly string[]]>([
   [`299 - "${Buffer.from('ä€').toString('latin1')}"`, ['ä€']],
   ['nonsense', []],
   ['299 - "without an end', []],
-])('the warnings of %j', (header, texts) => {
+])('the warnings are read from the header %j', (header, texts) => {
   expect(warningTexts(header)).toEqual(texts);
 });
 
@@ -44,7 +44,7 @@ describe.each<[string, (options: ClientOptions) => Promise<Client>]>([
 ])('a client %s', (_, open) => {
   const unknown = 'unknown field "dta"';
 
-  test('tells what the server warns of, also one of another domain and one that ends', async () => {
+  test('reports warnings of the server, also through wrappers for another domain and for abort', async () => {
     const texts: string[] = [];
     const onWarning = (text: string): void => void texts.push(text);
     const client = await open({ onWarning });
@@ -62,14 +62,14 @@ describe.each<[string, (options: ClientOptions) => Promise<Client>]>([
     expect(texts).toHaveLength(6);
   });
 
-  test('is strict where it was made so and a call does not say otherwise', async () => {
+  test('validates strictly if created so and the call does not override it', async () => {
     const client = await open({ fieldValidation: 'Strict' });
     await expect(write(client)).rejects.toMatchObject({ reason: 'BadRequest' });
     await client.resource(ConfigMaps).create(misspelt, { fieldValidation: 'Ignore' });
     expect((await client.resource(ConfigMaps).list({ namespace: 'default', limit: 1 })).items).toHaveLength(1);
   });
 
-  test('that a manager gives to controllers has the log told, each text once', async () => {
+  test('given to controllers by a manager has each warning logged once', async () => {
     const logged: object[] = [];
     const log = {
       ...silentLogger,
