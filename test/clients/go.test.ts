@@ -11,7 +11,7 @@ const build = (): Promise<string> =>
     compile: (cwd) => command('go', ['build', '-o', 'bin/', './session', './manager'], { cwd, env }),
   });
 
-test('a session of client-go', { timeout: 1_200_000 }, async (context) => {
+test('client-go completes a session', { timeout: 1_200_000 }, async (context) => {
   unlessAll(context);
   const folder = await orSkip(context, build);
   expect(await session({ command: join(folder, 'bin/session'), namespace: 'go-session' })).toEqual([
@@ -33,7 +33,7 @@ test('a session of client-go', { timeout: 1_200_000 }, async (context) => {
   ]);
 });
 
-test('a manager of controller-runtime', { timeout: 1_200_000 }, async (context) => {
+test('controller-runtime runs a manager', { timeout: 1_200_000 }, async (context) => {
   unlessAll(context);
   const folder = await orSkip(context, build);
   expect(await session({ command: join(folder, 'bin/manager'), namespace: 'go-manager' })).toEqual([

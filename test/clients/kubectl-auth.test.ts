@@ -79,7 +79,7 @@ describe.skipIf(programs.length === 0).concurrent.each(programs)('kubectl $versi
     expect(await inNamespace('create', 'token', 'sa', '-o', 'yaml')).toMatch(/^kind: TokenRequest$/m);
   });
 
-  test('create token, to no avail', async () => {
+  test('create token reports errors', async () => {
     expect(await complaint('create', 'token', 'none')).toBe(
       'error: failed to create token: serviceaccounts "none" not found',
     );
@@ -97,7 +97,7 @@ describe.skipIf(programs.length === 0).concurrent.each(programs)('kubectl $versi
   });
 
   if (minor <= 27) {
-    test('auth whoami asks for a version that is no longer served', async () => {
+    test('auth whoami reports that its API version is not served', async () => {
       expect(await complaint('auth', 'whoami')).toContain('the selfsubjectreviews API is not enabled in the cluster');
     });
   } else {
@@ -166,7 +166,7 @@ describe.skipIf(programs.length === 0).concurrent.each(programs)('kubectl $versi
     expect(list).toMatch(/\[\/metrics\]\s+\[\]\s+\[get\]$/m);
   });
 
-  test('what one may not do is said in full', async () => {
+  test('forbidden requests are reported in full', async () => {
     const eve = ['--as', 'eve', '--as-group', 'writers'];
     await inNamespace('create', 'role', 'writer', '--verb=create', '--resource=roles.rbac.authorization.k8s.io');
     await inNamespace('create', 'rolebinding', 'writer', '--role=writer', '--group=writers');
@@ -223,7 +223,7 @@ subjects:
   });
 
   if (minor >= 33) {
-    test('create token of a node', async () => {
+    test('create token bound to a node', async () => {
       await k('create', '-f', file('node', `{ apiVersion: v1, kind: Node, metadata: { name: ${name} } }`));
       const bound = ['--bound-object-kind=Node', `--bound-object-name=${name}`];
       expect(claimsOf(await inNamespace('create', 'token', 'sa', ...bound))['kubernetes.io']).toMatchObject({
@@ -232,7 +232,7 @@ subjects:
     });
   }
 
-  test('a token is somebody, wherever it is used', async () => {
+  test('a token authenticates its service account', async () => {
     const token = (await inNamespace('create', 'token', 'sa')).trim();
     const text = await k('config', 'view', '--raw', '--minify', '-o', 'json');
     const config = JSON.parse(text) as { users: { user: object }[] };

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { session } from './session.js';
 
-test('a session of @kubernetes/client-node', { timeout: 300_000 }, async () => {
+test('@kubernetes/client-node completes a session', { timeout: 300_000 }, async () => {
   const program = join(import.meta.dirname, 'node/session.mjs');
   expect(await session({ command: process.execPath, args: [program], namespace: 'node-session' })).toEqual([
     'discovery',

@@ -14,7 +14,7 @@ const build = (): Promise<string> =>
     },
   });
 
-test('a session of the Python client', { timeout: 900_000 }, async (context) => {
+test('the Python client completes a session', { timeout: 900_000 }, async (context) => {
   const folder = await orSkip(context, build);
   const python = join(folder, 'environment/bin/python');
   expect(await session({ command: python, args: [join(folder, 'session.py')], namespace: 'python-session' })).toEqual([

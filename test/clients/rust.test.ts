@@ -11,7 +11,7 @@ const build = (): Promise<string> =>
       command('cargo', ['build', '--quiet', '--offline'], { cwd, env: { CARGO_TARGET_DIR: join(cwd, 'target') } }),
   });
 
-test('a session of kube (Rust)', { timeout: 1_200_000 }, async (context) => {
+test('kube (Rust) completes a session', { timeout: 1_200_000 }, async (context) => {
   unlessAll(context);
   const folder = await orSkip(context, build);
   expect(await session({ command: join(folder, 'target/debug/kedge-session'), namespace: 'rust-session' })).toEqual([
