@@ -44,7 +44,7 @@ describe('machinery, stored in LevelDB', () => {
   conversations('machinery', serving(start));
 });
 
-describe.skipIf(!etcdInstalled)('machinery, with two servers asked in turn that share an etcd', () => {
+describe.skipIf(!etcdInstalled)('machinery, with requests alternating between two servers that share an etcd', () => {
   let dataDir: string;
   let etcd: EtcdProcess;
   beforeAll(async () => {
