@@ -40,7 +40,7 @@ const label = (csr: CertificateSigningRequest) =>
     .resource(CertificateSigningRequests)
     .patch(keyOf(csr), { type: 'merge', body: { metadata: { labels: { a: String(made++) } } } });
 
-test('a request is approved or denied, once, with the reason that was given', async () => {
+test('a request is approved or denied once, with the given reason', async () => {
   const csr = await create();
   const approved = await approve(client, csr, { reason: 'LabelAllows', message: 'the namespace says so' });
   const condition = { type: 'Approved', status: 'True', reason: 'LabelAllows', message: 'the namespace says so' };
@@ -53,7 +53,7 @@ test('a request is approved or denied, once, with the reason that was given', as
   expect(denied.status?.conditions).toMatchObject([{ type: 'Denied', status: 'True', reason: 'NoReason' }]);
 });
 
-test('who was overtaken reads it again, up to ten times in all', async () => {
+test('a conflict makes it read the request again and retry, up to ten times in all', async () => {
   const csr = await create();
   await label(csr);
   expect((await approve(client, csr, { reason: 'Late' })).status?.conditions).toHaveLength(1);
@@ -65,7 +65,7 @@ test('who was overtaken reads it again, up to ten times in all', async () => {
   expect(writes).toBe(10);
 });
 
-test('what is decided otherwise stays so', async () => {
+test('a request that was decided otherwise keeps its decision', async () => {
   const stale = await create();
   await deny(client, stale, { reason: 'First' });
   const message = 'it is Denied already';
@@ -77,7 +77,7 @@ test('what is decided otherwise stays so', async () => {
   await expect(deny(client, approved, { reason: 'Second' })).rejects.toThrow('it is Approved already');
 });
 
-test('another request that took the name is not meant', async () => {
+test('another request of the same name is not approved', async () => {
   const requests = client.resource(CertificateSigningRequests);
   const csr = await create();
   await requests.delete(keyOf(csr));

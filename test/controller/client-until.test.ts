@@ -37,16 +37,16 @@ async function unanswered() {
   return { client, asked };
 }
 
-describe('a call that is under way to a server elsewhere ends with the signal, and so does its request', () => {
+describe('a pending call to a remote server ends with the signal, and so does its request', () => {
   const never = new AbortController().signal;
   test.each<[string, (signal: AbortSignal, client: Client) => Client]>([
-    ['', clientUntil],
+    ['the plain client', clientUntil],
     [
       'in another domain',
       (signal, client) => clientUntil(signal, domainClient({ ...defaultDomains, api: 'x.y' }, client)),
     ],
-    ['within another that lasts', (signal, client) => clientUntil(never, clientUntil(signal, client))],
-    ['around another that lasts', (signal, client) => clientUntil(signal, clientUntil(never, client))],
+    ['inside another with a longer life', (signal, client) => clientUntil(never, clientUntil(signal, client))],
+    ['around another with a longer life', (signal, client) => clientUntil(signal, clientUntil(never, client))],
   ])('%s', async (_, made) => {
     const { client, asked } = await unanswered();
     const stop = new AbortController();
@@ -59,7 +59,7 @@ describe('a call that is under way to a server elsewhere ends with the signal, a
   });
 });
 
-test('what is answered once the signal aborted counts no more, also where calls cannot be broken off', async () => {
+test('answers that arrive after the abort are discarded, also when calls cannot be cancelled', async () => {
   const fake = new FakeClient(new FakeClock());
   const stop = new AbortController();
   const maps = clientUntil(stop.signal, fake).resource(ConfigMaps);
@@ -69,7 +69,7 @@ test('what is answered once the signal aborted counts no more, also where calls 
   expect(await fake.resource(ConfigMaps).get({ namespace: 'n', name: 'a' })).toMatchObject(map);
 });
 
-test('what lasts is not ended', async () => {
+test('calls of the underlying client are not ended', async () => {
   const { client, asked } = await unanswered();
   const stop = new AbortController();
   const answer = asked();
@@ -80,7 +80,7 @@ test('what lasts is not ended', async () => {
   expect(await call).toEqual({ kind: 'Lease', metadata: {} });
 });
 
-describe('what is due to abort', () => {
+describe('a client whose call is about to abort', () => {
   const asking = () => {
     const fake = new FakeClient(new FakeClock());
     const stop = new AbortController();
@@ -100,7 +100,7 @@ describe('what is due to abort', () => {
     expect(fake.calls).toEqual([]);
   });
 
-  test('fails as what has aborted, once it has', async () => {
+  test('fails with the reason of the abort', async () => {
     const { stop, calls } = asking();
     stop.abort(new Error('enough'));
     for (const call of calls) await expect(call()).rejects.toThrow('enough');

@@ -6,7 +6,7 @@ import { openMetrics } from '../../src/runtime/metrics.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { FakeClient } from '../fake-client.js';
 
-test('controllers count under the usual names', async () => {
+test('controllers are counted under the usual metric names', async () => {
   const metrics = openMetrics();
   const counting = controllerMetrics(metrics);
   counting.reconciled('c', 'done', 0.01);
@@ -46,7 +46,7 @@ test('controllers count under the usual names', async () => {
   }
 });
 
-test('what workers are at is told of by its age', async () => {
+test('unfinished work is reported by its age', async () => {
   const clock = new FakeClock();
   const metrics = openMetrics();
   const stop = new AbortController();
@@ -86,7 +86,7 @@ test('what workers are at is told of by its age', async () => {
   expect(await workers()).toEqual(['0', '0']);
 });
 
-test('what a controller counts is there before anything happens', async () => {
+test("a controller's metrics are there before anything happens", async () => {
   const clock = new FakeClock();
   const metrics = openMetrics();
   const signal = new AbortController().signal;
@@ -107,7 +107,7 @@ test('what a controller counts is there before anything happens', async () => {
   ]);
 });
 
-test('each time that a key waits for a worker is counted, once', async () => {
+test('each wait of a key for a worker is counted once', async () => {
   const clock = new FakeClock();
   const metrics = openMetrics();
   const stop = new AbortController();
@@ -157,7 +157,7 @@ test('each time that a key waits for a worker is counted, once', async () => {
   await running;
 });
 
-test('keys that wait are counted over all controllers of a name, and no more once one has ended', async () => {
+test('waiting keys are counted over all controllers of a name, and no longer once one has ended', async () => {
   const clock = new FakeClock();
   const metrics = openMetrics();
   const counting = controllerMetrics(metrics);
@@ -190,7 +190,7 @@ test('keys that wait are counted over all controllers of a name, and no more onc
   await stopIdle();
 });
 
-test('every set of metrics is its own', async () => {
+test('metric sets are independent of each other', async () => {
   const [one, two] = [openMetrics(), openMetrics({ process: true })];
   one.counter({ name: 'x_total', help: 'x' }).add({});
   two.counter({ name: 'x_total', help: 'x' }).add({}, 2);

@@ -66,7 +66,7 @@ async function start(spec: Omit<Spec, 'name' | 'for'> & { readonly for?: typeof 
 }
 
 describe('a controller', () => {
-  test('reconciles what is there and what comes, reading it fresh', async () => {
+  test('reconciles existing and new objects, reading them fresh', async () => {
     const seen: unknown[] = [];
     const { things } = await start({
       reconcile: async (object) => {
@@ -105,7 +105,7 @@ describe('a controller', () => {
     expect(reconciles()).toMatchObject([{ object: 'n/now' }, { object: 'n/later', cause: 'requeue' }]);
   });
 
-  test('an object whose time was put off is looked at when it comes', async () => {
+  test('reconciles an object with a postponed due time when that comes', async () => {
     const begun = Date.parse('2026-01-01T00:00:00Z');
     const due = ({ spec }: Unstructured): number => begun + Number(spec);
     const done: number[] = [];
@@ -124,7 +124,7 @@ describe('a controller', () => {
     expect(done).toEqual([60_000]);
   });
 
-  test('a failure is tried again, later each time, and logged as a warning', async () => {
+  test('retries a failure with growing delays, and logs it as a warning', async () => {
     let failures = 3;
     const { clock, things, reconciles } = await start({
       reconcile: async () => {
@@ -144,9 +144,9 @@ describe('a controller', () => {
   });
 
   test.each([
-    ['ten a second after the first hundred', undefined, 100 + 10],
-    ['as many as it says', { perSecond: 1_000, burst: 1_000 }, 200],
-  ])('of many that failed so many are tried again: %s', async (_, rateLimit, tried) => {
+    ['ten a second after the first hundred, by default', undefined, 100 + 10],
+    ['at its own rate limit', { perSecond: 1_000, burst: 1_000 }, 200],
+  ])('retries many failed objects at a limited rate: %s', async (_, rateLimit, tried) => {
     const { clock, things, reconciles } = await start({
       ...(rateLimit === undefined ? {} : { rateLimit }),
       backoff: { baseMs: 100, capMs: 100 },
@@ -159,7 +159,7 @@ describe('a controller', () => {
     expect(reconciles().filter(({ result }) => result === 'done').length).toBe(tried);
   });
 
-  test('what was thrown is tried again, also if nobody can look at it', async () => {
+  test('retries whatever was thrown, even a value that cannot be inspected', async () => {
     const revoked = Proxy.revocable({}, {});
     revoked.revoke();
     const thrown = [revoked.proxy, undefined, null, Symbol('s'), Object.create(null)];
@@ -184,10 +184,14 @@ describe('a controller', () => {
     details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "other"', field: '.spec' }] },
   });
   test.each([
-    ['a lost race is no warning until it was lost again and again', stale, ['debug', 'debug', 'debug', 'warn', 'info']],
-    ['nor is that somebody deleted the object meanwhile', gone, ['debug', 'debug', 'debug', 'warn', 'info']],
-    ['that another object is missing is a warning', otherGone, ['warn', 'warn', 'warn', 'warn', 'info']],
-    ['an apply of what another manager owns is a warning', owned, ['warn', 'warn', 'warn', 'warn', 'info']],
+    ['a conflict is a warning only when it is repeated', stale, ['debug', 'debug', 'debug', 'warn', 'info']],
+    [
+      'a concurrent deletion of the object is a warning only when it is repeated',
+      gone,
+      ['debug', 'debug', 'debug', 'warn', 'info'],
+    ],
+    ['a missing other object is a warning', otherGone, ['warn', 'warn', 'warn', 'warn', 'info']],
+    ['an apply conflict with another field manager is a warning', owned, ['warn', 'warn', 'warn', 'warn', 'info']],
   ])('%s', async (_, error, levels) => {
     let failures = 4;
     const { clock, things, reconciles } = await start({
@@ -200,7 +204,7 @@ describe('a controller', () => {
     expect(reconciles().map(({ level }) => level)).toEqual(levels);
   });
 
-  test('a terminal error is not tried again until the object changes', async () => {
+  test('does not retry a terminal error until the object changes', async () => {
     const { clock, things, reconciles } = await start({
       reconcile: async () => {
         throw new TerminalError('never');
@@ -214,7 +218,7 @@ describe('a controller', () => {
     expect(reconciles().length).toBe(2);
   });
 
-  test('looks again when it said so', async () => {
+  test('reconciles again after the requested time', async () => {
     const { clock, things, reconciles } = await start({ reconcile: async () => ({ requeueAfterMs: 60_000 }) });
     await things.create(thing('a'));
     await clock.advance(59_999);
@@ -227,7 +231,7 @@ describe('a controller', () => {
   });
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-    'a time of %s to look again is an error, tried again with back-off',
+    'treats a requeue time of %s as an error, and retries with back-off',
     async (requeueAfterMs) => {
       let left = 3;
       const { clock, things, reconciles } = await start({
@@ -246,7 +250,7 @@ describe('a controller', () => {
     },
   );
 
-  test('the guard is asked on the event and again on the fresh object', async () => {
+  test('evaluates its guard on the event and again on the fresh object', async () => {
     const seen: string[] = [];
     const { things, client } = await start({
       when: ({ spec }) => spec === 'wanted',
@@ -265,7 +269,7 @@ describe('a controller', () => {
     expect(seen).toEqual(['wanted']);
   });
 
-  test('the guard sees what changed, and a controller is not woken by what it writes itself', async () => {
+  test('passes the previous state to its guard, and is not woken by its own writes', async () => {
     const asked: unknown[] = [];
     const { things, client, reconciles } = await start({
       when: ({ spec }, previous) => {
@@ -295,8 +299,8 @@ describe('a controller', () => {
 
   test.each<[string, Pick<ControllerSpec<Unstructured>, 'metadataOnly' | 'transform'>]>([
     ['metadata', { metadataOnly: true }],
-    ['what it says', { transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) }],
-  ])('holds no more in memory than %s, and reconciles the whole', async (_, held) => {
+    ['the transformed object', { transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }) }],
+  ])('keeps only %s in memory, and reconciles the whole object', async (_, held) => {
     const asked: unknown[] = [];
     const seen: unknown[] = [];
     const { things, client } = await start({
@@ -315,7 +319,7 @@ describe('a controller', () => {
     expect(seen).toEqual([1, 1]);
   });
 
-  test('a guard that throws is reported and does not end the controller', async () => {
+  test('reports a guard that throws, and goes on', async () => {
     const { things, lines, clock } = await start({
       when: (object) => (object['spec'] as { deep: { er: boolean } }).deep.er,
       reconcile: async () => {},
@@ -328,7 +332,7 @@ describe('a controller', () => {
     expect(lines.some(({ object, result }) => object === 'n/fine' && result === 'done')).toBe(true);
   });
 
-  test('a deletion is told with the last state, and again until it was dealt with', async () => {
+  test('handles a deletion with the last state, and retries until that succeeds', async () => {
     const seen: unknown[] = [];
     let failures = 1;
     const { clock, things } = await start({
@@ -345,7 +349,7 @@ describe('a controller', () => {
     expect(seen).toEqual([7]);
   });
 
-  test('a deletion is told again at the time that was asked for, whatever else is under the name', async () => {
+  test('handles a deletion again after the requested time, whatever else has the name', async () => {
     const begun = Date.parse('2026-01-01T00:00:00Z');
     const seen: string[] = [];
     let rounds = 3;
@@ -365,14 +369,14 @@ describe('a controller', () => {
     expect(seen).toEqual(['uid-1 0', 'uid-1 1000', 'uid-1 1500']);
   });
 
-  test('an object that is never due is left alone', async () => {
+  test('leaves an object alone that is never due', async () => {
     const { clock, things, reconciles } = await start({ dueAt: () => Infinity, reconcile: async () => {} });
     await things.create(thing('a'));
     await clock.advance(10_000);
     expect(reconciles()).toEqual([]);
   });
 
-  test('an object made anew under a name is told as deleted first', async () => {
+  test('handles the deletion of the old object before it reconciles a new one of the same name', async () => {
     const seen: string[] = [];
     const { clock, things } = await start({
       reconcile: async ({ metadata }) => {
@@ -416,7 +420,7 @@ describe('a controller', () => {
     return { ...world, seen, free, remake, remove };
   }
 
-  test('all are told of that had one name and went while a worker was busy', async () => {
+  test('handles the deletions of all objects that had one name while a worker was busy', async () => {
     let failures = 1;
     const { clock, free, remake, remove, seen } = await busy({
       deleted: async ({ metadata }) => {
@@ -436,7 +440,7 @@ describe('a controller', () => {
     expect(seen).toEqual(['there uid-1', 'gone uid-1', 'gone uid-3', 'there uid-4', ...again]);
   });
 
-  test('one whose end is given up keeps no other of its name from being dealt with', async () => {
+  test('handles others of a name after giving up on a deletion', async () => {
     const { clock, free, remake, remove, seen } = await busy({
       deleted: async ({ metadata }) => {
         seen.push(`gone ${metadata.uid}`);
@@ -453,9 +457,9 @@ describe('a controller', () => {
   });
 
   test.each([
-    ['is done', undefined],
-    ['is given up', new TerminalError('never')],
-  ])('one whose end goes on to fail keeps no other of its name from being dealt with, which %s', async (_, outcome) => {
+    ['succeeds', undefined],
+    ['fails for good', new TerminalError('never')],
+  ])("handles others of a name while a deletion keeps failing, and the new one's reconcile %s", async (_, outcome) => {
     const seen: string[] = [];
     let failures = 3;
     const { clock, things } = await start({
@@ -477,7 +481,7 @@ describe('a controller', () => {
     expect(seen).toEqual(['there uid-1', there, there, 'gone uid-1', there]);
   });
 
-  test('one whose end goes on to fail keeps no other of its name from what that asked for', async () => {
+  test('requeues a new object while the deletion of its predecessor keeps failing', async () => {
     let looks = 0;
     const { clock, things } = await start({
       reconcile: async () => {
@@ -497,7 +501,7 @@ describe('a controller', () => {
     expect(looks - before).toBeGreaterThanOrEqual(99);
   });
 
-  test('one that is given up while it goes is told of all the same', async () => {
+  test('handles the deletion of an object on which it gave up meanwhile', async () => {
     const gone: unknown[] = [];
     const { clock, things } = await start({
       reconcile: async (_, context) => {
@@ -513,7 +517,7 @@ describe('a controller', () => {
     expect(gone).toEqual(['uid-1']);
   });
 
-  test('what is done to the last state is not seen when it is told again', async () => {
+  test('passes an unmodified last state when a deletion is handled again', async () => {
     const gone: unknown[] = [];
     const { clock, things } = await start({
       reconcile: async () => {},
@@ -530,7 +534,7 @@ describe('a controller', () => {
     expect(gone).toEqual(['uid-1', 'uid-1']);
   });
 
-  test('one that left what is selected and is back has its end told once, with its last state', async () => {
+  test('handles the end of an object once, with its last state, that left the selection and came back', async () => {
     const gone: unknown[] = [];
     const { clock, client, things } = await start({
       labelSelector: 'mine=yes',
@@ -557,40 +561,36 @@ describe('a controller', () => {
     ['labels', { labelSelector: 'mine=yes' }, { mine: 'yes' }, { mine: 'no' }],
     ['labels and a field', { labelSelector: 'mine', fieldSelector: 'metadata.name=a' }, { mine: 'yes' }, {}],
     ['a field', { fieldSelector: 'metadata.labels.mine=yes' }, { mine: 'yes' }, { mine: 'no' }],
-    ['a field that is not there any more', { fieldSelector: 'metadata.labels.mine=yes' }, { mine: 'yes' }, {}],
-    ['a field that is not there yet', { fieldSelector: 'metadata.labels.theirs!=yes' }, {}, { theirs: 'yes' }],
-    ['fields with signs in them', { fieldSelector: 'metadata.labels.mine=a\\,b' }, { mine: 'a,b' }, {}],
-  ])(
-    'an object that leaves what is selected by %s is to it as one that is gone',
-    async (_what, selectors, into, out) => {
-      const seen: string[] = [];
-      const { clock, things } = await start({
-        ...selectors,
-        reconcile: async ({ metadata }) => {
-          seen.push(`there with ${JSON.stringify(metadata.labels)}`);
-          return { requeueAfterMs: 60_000 };
-        },
-        deleted: async ({ metadata }) => void seen.push(`gone with ${JSON.stringify(metadata.labels)}`),
-      });
-      const labelled = (labels: object): Unstructured =>
-        thing('a', { metadata: { name: 'a', namespace: 'n', labels } });
-      await things.create(labelled(into));
-      await clock.advance(60_000);
-      const there = `there with ${JSON.stringify(into)}`;
-      const gone = `gone with ${JSON.stringify(into)}`;
-      expect(seen).toEqual([there, there]);
-      await things.update(labelled(out));
-      await clock.advance(600_000);
-      await things.delete({ namespace: 'n', name: 'a' });
-      await clock.advance(600_000);
-      expect(seen).toEqual([there, there, gone]);
-    },
-  );
+    ['a field that is removed', { fieldSelector: 'metadata.labels.mine=yes' }, { mine: 'yes' }, {}],
+    ['a field that is added', { fieldSelector: 'metadata.labels.theirs!=yes' }, {}, { theirs: 'yes' }],
+    ['fields with escaped characters', { fieldSelector: 'metadata.labels.mine=a\\,b' }, { mine: 'a,b' }, {}],
+  ])('treats an object that leaves its selection by %s as deleted', async (_what, selectors, into, out) => {
+    const seen: string[] = [];
+    const { clock, things } = await start({
+      ...selectors,
+      reconcile: async ({ metadata }) => {
+        seen.push(`there with ${JSON.stringify(metadata.labels)}`);
+        return { requeueAfterMs: 60_000 };
+      },
+      deleted: async ({ metadata }) => void seen.push(`gone with ${JSON.stringify(metadata.labels)}`),
+    });
+    const labelled = (labels: object): Unstructured => thing('a', { metadata: { name: 'a', namespace: 'n', labels } });
+    await things.create(labelled(into));
+    await clock.advance(60_000);
+    const there = `there with ${JSON.stringify(into)}`;
+    const gone = `gone with ${JSON.stringify(into)}`;
+    expect(seen).toEqual([there, there]);
+    await things.update(labelled(out));
+    await clock.advance(600_000);
+    await things.delete({ namespace: 'n', name: 'a' });
+    await clock.advance(600_000);
+    expect(seen).toEqual([there, there, gone]);
+  });
 
   test.each([
-    ['and is never heard of', true],
-    ['and is heard of later', false],
-  ])('an object that is worked on, goes while nothing is heard %s is told as deleted once', async (_, compacts) => {
+    ['and never come', true],
+    ['and come later', false],
+  ])('handles the deletion of an object once when its events were missed, %s', async (_, compacts) => {
     const seen = new Set<string>();
     const gone: unknown[] = [];
     const { clock, client, things } = await start({
@@ -622,7 +622,7 @@ describe('a controller', () => {
     expect(gone).toEqual([first.uid, second.uid]);
   });
 
-  test('an object that was worked on before it was heard of is looked at no more once it was', async () => {
+  test('polls an object that was woken before its own first event, and stops once that has arrived', async () => {
     let looks = 0;
     const { clock, client, things } = await start({
       alsoOn: [{ on: Parts, keys: async ({ metadata }) => [{ namespace: 'n', name: metadata.name ?? '' }] }],
@@ -642,7 +642,7 @@ describe('a controller', () => {
     expect(looks).toBe(before);
   });
 
-  test('objects that go with their type are told as deleted, though it is served no more', async () => {
+  test('handles objects as deleted when their type is no longer served', async () => {
     const gone: unknown[] = [];
     const { clock, client, reconciles, things } = await start({
       alsoOn: [{ on: Parts, keys: async ({ metadata }) => [{ namespace: 'n', name: metadata.name ?? '' }] }],
@@ -664,7 +664,7 @@ describe('a controller', () => {
     expect(reconciles().at(-1)).toMatchObject({ level: 'warn', object: 'n/b', result: 'retry' });
   });
 
-  test('lists an object only to learn of a field that does not stand in it', async () => {
+  test('lists an object only to evaluate a field that the object does not show', async () => {
     const { client, things } = await start({ fieldSelector: 'phase!=Over,spec=1', reconcile: async () => {} });
     const lists = (): number => client.calls.filter(({ verb }) => verb === 'list').length;
     const before = lists();
@@ -676,7 +676,7 @@ describe('a controller', () => {
     expect(lists()).toBe(before + 1);
   });
 
-  test('a selector that cannot be read is refused at once', () => {
+  test('refuses an invalid selector at once', () => {
     const define = (selectors: object) => () =>
       defineController({ name: 'test', for: Things, reconcile: async () => {}, ...selectors });
     expect(define({ labelSelector: 'a in (' })).toThrow(/unable to parse requirement/);
@@ -686,7 +686,7 @@ describe('a controller', () => {
     expect(also({ fieldSelector: 'nonsense' })).toThrow(/invalid selector/);
   });
 
-  test('a change to another kind wakes it, also if asking for whom fails at first', async () => {
+  test('is woken by a change to another kind, even if mapping it fails at first', async () => {
     let failures = 1;
     const { clock, client, things, reconciles } = await start({
       reconcile: async () => {},
@@ -707,7 +707,7 @@ describe('a controller', () => {
     expect(reconciles().map(({ cause }) => cause)).toEqual(['added', 'Part n/p']);
   });
 
-  test('what changed has the type of its kind, without a word about types', async () => {
+  test('gets changes with the type of their kind, without annotations', async () => {
     const clock = new FakeClock();
     const client = new FakeClient(clock);
     const seen: string[] = [];
@@ -738,7 +738,7 @@ describe('a controller', () => {
     await running;
   });
 
-  test('that it could not map a change to objects, because it is to stop, is no warning', async () => {
+  test('logs a mapping that a stop interrupted at debug level', async () => {
     const { client, stop, running, lines, clock } = await start({
       alsoOn: [
         {
@@ -763,7 +763,7 @@ describe('a controller', () => {
   const part = (name: string, of: string): Unstructured => ({ ...thing(name), kind: 'Part', of });
   const ownerOf = (owned: Unstructured) => ({ namespace: 'n', name: String(owned['of']) });
 
-  test('a change to another kind wakes whom it concerned before and whom it concerns now', async () => {
+  test('is woken for the former and the present targets of a changed object', async () => {
     const seen: string[] = [];
     const { client, things } = await start({
       alsoOn: [{ on: Parts, keys: async (changed) => [ownerOf(changed)] }],
@@ -778,7 +778,7 @@ describe('a controller', () => {
     expect(seen.sort()).toEqual(['a', 'b']);
   });
 
-  test('of changes in quick succession each wakes whom it concerns', async () => {
+  test('is woken for the target of each of several quick changes', async () => {
     const seen: string[] = [];
     let answers: Promise<void> | undefined;
     const { client, things } = await start({
@@ -814,7 +814,7 @@ describe('a controller', () => {
     expect([...new Set(seen)].sort()).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('a state for which asking fails keeps no other from being asked about', async () => {
+  test('maps other changes while the mapping of one keeps failing', async () => {
     const asked: string[] = [];
     const { clock, client, things, reconciles } = await start({
       reconcile: async () => {},
@@ -839,7 +839,7 @@ describe('a controller', () => {
     expect(asked.filter((of) => of === 'odd').length).toBeGreaterThan(5);
   });
 
-  test('asking is given up where that is said', async () => {
+  test('gives up a mapping that fails with a terminal error', async () => {
     let asked = 0;
     const { clock, client, lines } = await start({
       reconcile: async () => {},
@@ -859,7 +859,7 @@ describe('a controller', () => {
     expect(lines).toMatchObject([{ level: 'error', message: 'gave up mapping a change to objects', object: 'n/p' }]);
   });
 
-  test('where asking goes on to fail, all are looked at, and what waited is forgotten', async () => {
+  test('reconciles all objects when mapping keeps failing, and forgets the waiting changes', async () => {
     let asked = 0;
     const seen: string[] = [];
     const { clock, client, things } = await start({
@@ -891,7 +891,7 @@ describe('a controller', () => {
     expect(asked).toBe(0);
   });
 
-  test('where asking takes longer than changes, all are looked at, and no more than so much waits', async () => {
+  test('reconciles all objects when changes come faster than they can be mapped, and bounds the backlog', async () => {
     const asked: unknown[] = [];
     const seen: string[] = [];
     let answer = (): void => {};
@@ -930,7 +930,7 @@ describe('a controller', () => {
     expect(told).toEqual(['too many changes to map: all objects are reconciled']);
   });
 
-  test('a passing failure keeps no state from being asked about, however many wait', async () => {
+  test('maps every waiting change after a temporary failure, however many there are', async () => {
     const asked = new Set<string>();
     let fails = 1;
     const { clock, client, lines } = await start({
@@ -954,7 +954,7 @@ describe('a controller', () => {
   });
 
   test.each(['', '.', 'a/b', 'a%b', 'x'.repeat(10_000)])(
-    'a key that is none (%j) is one of no object',
+    'takes an invalid key (%j) as one without an object',
     async (name) => {
       const { clock, client, reconciles } = await start({
         alsoOn: [
@@ -982,7 +982,7 @@ describe('a controller', () => {
       { namespace: 'n', name: 'a' },
       'the key n/a has a namespace, which no Thing has',
     ],
-  ])('a key in the wrong place is told as an error, and keeps no other', async (type, wrong, message) => {
+  ])('reports a key of the wrong scope as an error, and handles the other keys', async (type, wrong, message) => {
     const right = { ...wrong, namespace: type.namespaced ? 'n' : undefined, name: 'b' };
     const { clock, client, lines, reconciles } = await start({
       for: type,
@@ -998,7 +998,7 @@ describe('a controller', () => {
     expect(reconciles()).toMatchObject([{ object: keyText(right), result: 'done' }]);
   });
 
-  test('works in its namespace alone', async () => {
+  test('works in its namespace only', async () => {
     const seen: string[] = [];
     const { client, things } = await start({
       namespace: 'n',
@@ -1018,7 +1018,7 @@ describe('a controller', () => {
     expect(seen).toEqual(['n/a', 'n/a']);
   });
 
-  test('who is quick to tell whom changes concern is asked about all of them, though all objects go at once', async () => {
+  test('maps each of many simultaneous deletions when mapping is quick', async () => {
     const asked: string[] = [];
     const keys = async ({ metadata }: Unstructured): Promise<readonly ObjectKey[]> => {
       asked.push(metadata.name ?? '');
@@ -1050,12 +1050,12 @@ describe('a controller', () => {
     [{ rateLimit: { perSecond: 0, burst: 1 } }, 'rateLimit.perSecond must be a number greater than 0, not 0'],
     // Options of programs without types.
     [{ rateLimit: { perSecond: 5 } as RateLimit }, 'rateLimit.burst must be a number greater than 0, not undefined'],
-  ])('numbers that are none are refused at once: %j', (more, message) => {
+  ])('refuses invalid numbers at once: %j', (more, message) => {
     const spec = { name: 'c', for: Things, reconcile: async () => {}, ...more };
     expect(() => defineController<Unstructured>(spec)).toThrow(`controller c: ${message}`);
   });
 
-  test('never has one object with two workers, and uses as many as it may', async () => {
+  test('never gives one object to two workers, and uses as many workers as allowed', async () => {
     let busy = 0;
     let most = 0;
     const open = new Set<string>();
@@ -1079,7 +1079,7 @@ describe('a controller', () => {
     expect(busy).toBe(0);
   });
 
-  test('stops when told, after the reconcile under way', async () => {
+  test('finishes the current reconcile before it stops', async () => {
     let finished = false;
     const { clock, things, stop, running } = await start({
       reconcile: async (_, context) => {
@@ -1104,7 +1104,7 @@ describe('a manager', () => {
   const untilAborted = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
-  test('runs once, and what it was given before', async () => {
+  test('runs only once, and takes no more runnables after that', async () => {
     const stop = new AbortController();
     const work = { name: 'work', run: ({ signal }: ReconcileContext) => untilAborted(signal) };
     const manager = createManager(context()).add(work);
@@ -1115,7 +1115,7 @@ describe('a manager', () => {
     await running;
   });
 
-  test('stops everything when one fails, and says why', async () => {
+  test('stops everything when one runnable fails, and fails with its error', async () => {
     let stopped = false;
     const manager = createManager(context()).add(
       {
@@ -1136,7 +1136,7 @@ describe('a manager', () => {
     expect(stopped).toBe(true);
   });
 
-  test('does not wait for ever for one that will not stop, and says so', async () => {
+  test('stops waiting for a stuck runnable, and fails with its name', async () => {
     const { clock, client } = context();
     const stop = new AbortController();
     const running = createManager({ clock, client, graceMs: 500 })
@@ -1149,7 +1149,7 @@ describe('a manager', () => {
     expect(await failure).toMatchObject({ message: 'stuck did not stop within 500 ms' });
   });
 
-  test('one that will not stop is missed although another of its name has stopped', async () => {
+  test('reports a stuck runnable even if another of its name has stopped', async () => {
     const { clock, client } = context();
     const stop = new AbortController();
     const running = createManager({ clock, client, graceMs: 500 })
@@ -1162,7 +1162,7 @@ describe('a manager', () => {
     expect(await failure).toMatchObject({ message: 'leader did not stop within 500 ms' });
   });
 
-  test('what one of its runnables left behind is left behind by it, too', async () => {
+  test('fails when a nested manager left a runnable behind', async () => {
     const { clock, client } = context();
     const stop = new AbortController();
     const stuck: Runnable = { name: 'stuck', run: () => new Promise<void>(() => {}) };
@@ -1207,7 +1207,7 @@ describe('a manager', () => {
       'status: patch',
       (things) => things.subresource('status').patch({ namespace: 'n', name: 'a' }, { type: 'merge', body: {} }),
     ],
-  ])('the client it gives calls nothing once runnables are to stop: %s', async (_, call) => {
+  ])('gives a client that sends nothing once runnables are to stop: %s', async (_, call) => {
     const { clock, client } = context();
     await client.resource(Things).create(thing('a'));
     const stop = new AbortController();
@@ -1231,14 +1231,14 @@ describe('a manager', () => {
   test.each<[string, (...runnables: readonly Runnable[]) => unknown]>([
     ['a manager', (...two) => createManager(context()).add(...two)],
     [
-      'a manager to which they are added one by one',
+      'a manager that gets them one by one',
       (a, b) =>
         createManager(context())
           .add(a as Runnable)
           .add(b as Runnable),
     ],
     ['a leader', (...two) => whileLeading({ lease: { namespace: 'n', name: 'l' } }, ...two)],
-  ])('two controllers of a name are refused by %s', (_what, add) => {
+  ])('refuses two controllers of the same name: %s', (_what, add) => {
     const controller = (name: string): Runnable => defineController({ name, for: Things, reconcile: async () => {} });
     expect(() => add(controller('twin'), controller('twin'))).toThrow('duplicate controller name twin');
     add(controller('one'), controller('other'));
@@ -1247,7 +1247,7 @@ describe('a manager', () => {
     add(wrapped(), wrapped());
   });
 
-  test('lines carry the name of a runnable or of a controller, inside a leader too', async () => {
+  test('logs with the name of the runnable or controller, inside a leader too', async () => {
     const lines: Line[] = [];
     const stop = new AbortController();
     const says = (name: string): Runnable => ({
@@ -1280,7 +1280,7 @@ describe('a manager', () => {
     ]);
   });
 
-  test('waits for the signal with nothing to run, and says so', async () => {
+  test('waits for the signal when it has nothing to run, and logs that', async () => {
     const stop = new AbortController();
     const lines: Line[] = [];
     let ended = false;
@@ -1296,7 +1296,7 @@ describe('a manager', () => {
     await running;
   });
 
-  test('a signal that was given before the start is heeded', async () => {
+  test('respects a signal that was aborted before the start', async () => {
     await createManager(context())
       .add({ name: 'a', run: async ({ signal }) => expect(signal.aborted).toBe(true) })
       .run(AbortSignal.abort());
@@ -1304,7 +1304,7 @@ describe('a manager', () => {
 });
 
 describe('a finalizer', () => {
-  test('is put on before anything is done and taken off after cleaning up', async () => {
+  test('is added before the first apply and removed after cleaning up', async () => {
     const story: string[] = [];
     const { things } = await start({
       reconcile: withFinalizer({
@@ -1327,7 +1327,7 @@ describe('a finalizer', () => {
     expect(await things.get({ namespace: 'n', name: 'a' })).toBeUndefined();
   });
 
-  test('of somebody else keeps what is going, and nothing is done or cleaned up for it', async () => {
+  test('of another owner keeps the object, without an apply or a clean-up', async () => {
     const story: string[] = [];
     const client = new FakeClient(new FakeClock());
     const reconcile = withFinalizer({
@@ -1345,7 +1345,7 @@ describe('a finalizer', () => {
     expect([story, client.writes]).toEqual([[], []]);
   });
 
-  test('stays while cleaning up is not finished', async () => {
+  test('stays until cleaning up is finished', async () => {
     let rounds = 2;
     const { clock, things } = await start({
       reconcile: withFinalizer({
@@ -1365,7 +1365,7 @@ describe('a finalizer', () => {
   });
 });
 
-test('a status and finalizers are written by the field manager that is told', async () => {
+test('statuses and finalizers are written with the given field manager', async () => {
   const client = new FakeClient(new FakeClock());
   const managers: unknown[] = [];
   const told =

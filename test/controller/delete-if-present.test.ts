@@ -7,7 +7,7 @@ import { FakeClient } from '../fake-client.js';
 const key = { namespace: 'n', name: 'a' };
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: key };
 
-test('deletes the object that was read, and no other of its name', async () => {
+test('the object that was read is deleted, but no other of its name', async () => {
   const client = new FakeClient(new FakeClock());
   const maps = client.resource(ConfigMaps);
   const read = await maps.create(configMap);

@@ -7,6 +7,6 @@ test.each([
   [3_600_000, 5_000],
   [-3_600_000, 5_000],
   [Number.NaN, 200],
-])('who has waited for %i ms looks again after %i ms', (waitedMs, expected) => {
+])('after %i ms of waiting, the next poll follows in %i ms', (waitedMs, expected) => {
   expect(deletionPollMs(waitedMs)).toBe(expected);
 });

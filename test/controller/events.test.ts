@@ -25,7 +25,7 @@ function world() {
 }
 
 describe('an event recorder', () => {
-  test('writes what happened beside the object', async () => {
+  test('writes an event in the namespace of its object', async () => {
     const { recorder, events } = world();
     recorder.record(object('a', 'n'), event);
     await recorder.flush();
@@ -41,7 +41,7 @@ describe('an event recorder', () => {
     ]);
   });
 
-  test('cuts a long message between characters', async () => {
+  test('truncates a long message between characters', async () => {
     const { recorder, events } = world();
     for (const before of [1_022, 1_023]) {
       recorder.record(object('a', 'n'), { ...event, message: `${'x'.repeat(before)}😀 and more` });
@@ -50,7 +50,7 @@ describe('an event recorder', () => {
     expect((await events()).map(({ message }) => message)).toEqual([`${'x'.repeat(1_022)}😀`, 'x'.repeat(1_023)]);
   });
 
-  test('counts the same event instead of writing it again', async () => {
+  test('counts a repeated event instead of writing it again', async () => {
     const { clock, recorder, events } = world();
     for (let i = 0; i < 3; i++) {
       recorder.record(object('a', 'n'), event);
@@ -62,7 +62,7 @@ describe('an event recorder', () => {
     ]);
   });
 
-  test('combines what differs in its message only, from the tenth message on and until there was none for ten minutes', async () => {
+  test('combines events that differ in their message only, from the tenth on, until a ten-minute pause', async () => {
     const { clock, recorder, events } = world();
     const record = async (message: string): Promise<void> => {
       recorder.record(object('a', 'n'), { ...event, message });
@@ -80,7 +80,7 @@ describe('an event recorder', () => {
     expect((await told()).filter((text) => /o 1|m12/.test(text))).toEqual(['m12 1', 'o 1']);
   });
 
-  test('tells objects apart that have a name in common and no uid', async () => {
+  test('distinguishes objects of the same name without a uid', async () => {
     const { recorder, events } = world();
     const failed = [
       { kind: 'ConfigMap', namespace: 'one' },
@@ -96,7 +96,7 @@ describe('an event recorder', () => {
     expect(await events()).toMatchObject(failed.map((involvedObject) => ({ involvedObject, count: 20 })));
   });
 
-  test('writes an event anew that was deleted', async () => {
+  test('writes a deleted event again', async () => {
     const { client, recorder, events } = world();
     for (let i = 0; i < 2; i++) {
       recorder.record(object('a', 'n'), event);
@@ -106,7 +106,7 @@ describe('an event recorder', () => {
     }
   });
 
-  test('of a cluster-scoped object go to the default namespace, under a name an event may have', async () => {
+  test('writes events of cluster-scoped objects to the default namespace, under a valid name', async () => {
     const { recorder, events } = world();
     recorder.record(object('Upper:Case'), event);
     await recorder.flush();
@@ -116,7 +116,7 @@ describe('an event recorder', () => {
     });
   });
 
-  test('does not flood', async () => {
+  test('limits a burst of events of an object', async () => {
     const { recorder, events } = world();
     for (let i = 0; i < 200; i++) recorder.record(object('a', 'n'), { ...event, reason: `Number${i}` });
     recorder.record(object('b', 'n'), event);
@@ -124,7 +124,7 @@ describe('an event recorder', () => {
     expect((await events()).length).toBe(26);
   });
 
-  test('records one in five minutes of an object that keeps being noisy', async () => {
+  test('writes one event in five minutes for an object that stays noisy', async () => {
     const { clock, recorder, events } = world();
     for (let minute = 0; minute < 240; minute++) {
       recorder.record(object('a', 'n'), event);
@@ -135,7 +135,7 @@ describe('an event recorder', () => {
     expect(await events()).toMatchObject([{ count: 25 + 47 }]);
   });
 
-  test('writes nothing more once it is to stop, but what is being written', async () => {
+  test('finishes the current write when it is stopped, and writes no more', async () => {
     const { clock, client, stop } = world();
     const resource = client.resource(Events);
     const create: typeof resource.create = async (...given) => {
@@ -157,7 +157,7 @@ describe('an event recorder', () => {
     expect(client.writes.length).toBe(1);
   });
 
-  test('nor one anew that turns out to be deleted then', async () => {
+  test('does not recreate a deleted event once it is stopped', async () => {
     const { client, stop, recorder } = world();
     recorder.record(object('a', 'n'), event);
     await recorder.flush();
@@ -171,7 +171,7 @@ describe('an event recorder', () => {
     expect(client.writes.map((write) => write.split(' ')[0])).toEqual(['create', 'deletecollection', 'patch']);
   });
 
-  test('several may tell of one object at one time, which need not be whole milliseconds', async () => {
+  test('allows several recorders to report an object at the same time, with fractions of milliseconds', async () => {
     const clock = new FakeClock(Date.UTC(2026, 0, 1) + 0.5);
     const client = new FakeClient(clock);
     for (const component of ['one', 'other']) {
@@ -183,7 +183,7 @@ describe('an event recorder', () => {
     expect(items.map(({ source }) => source?.component).sort()).toEqual(['one', 'other']);
   });
 
-  test('warns of what it cannot write, once for each reason of events and of failures', async () => {
+  test('warns of events it cannot write, once for each reason of event and failure', async () => {
     const { clock, client } = world();
     const lines: string[] = [];
     const at = (level: string) => (fields: object) =>
@@ -207,7 +207,7 @@ describe('an event recorder', () => {
     expect(lines).toEqual(['debug Done', 'warn Done', 'debug Done', 'warn Undone', 'debug Done']);
   });
 
-  test('is the same one in every call of a controller, and outlasts a call with a time limit', async () => {
+  test('is shared by all calls of a controller, and outlives a call with a timeout', async () => {
     const { clock, client, events } = world();
     const stop = new AbortController();
     const things = resourceType({ group: '', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true });

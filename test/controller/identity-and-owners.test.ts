@@ -27,7 +27,7 @@ const triggers: readonly (readonly [string, Trigger<Secret>])[] = [
   ],
 ];
 
-test.each(triggers)('of what is %s nothing is held but what tells it apart, and its owners', (_, { transform }) => {
+test.each(triggers)('a trigger for %s objects keeps only their identity and owners in memory', (_, { transform }) => {
   const held = { uid: 'u', resourceVersion: '1', ...ownedByIt };
   const more = { labels: { a: 'b' }, annotations: { 'kubectl.kubernetes.io/last-applied-configuration': 'data' } };
   expect(transform?.(secret('a', { ...held, ...more, managedFields: [{ manager: 'm' }] }))).toEqual(secret('a', held));
@@ -37,12 +37,12 @@ test.each<[string, Pick<ControllerSpec<Secret>, 'metadataOnly' | 'transform' | '
   ['whole', {}, 1],
   ['for their metadata', { metadataOnly: true }, 1],
   [
-    'and reduced',
+    'transformed',
     { transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata: { ...metadata } }) },
     2,
   ],
   ['by selector', { labelSelector: '!a' }, 2],
-])('objects of its own kind that a controller watches %s are watched once if they can be', async (_, held, watches) => {
+])('objects of its own kind that a controller also watches %s share a watch if possible', async (_, held, watches) => {
   for (const [, trigger] of triggers) {
     const clock = new FakeClock();
     const client = new FakeClient(clock);

@@ -34,7 +34,7 @@ function run(given: Partial<KeyedWork<string>> = {}, signal = new AbortControlle
   return { clock, client, lines, story, running };
 }
 
-test('no key is worked on before the start is over', async () => {
+test('keys are reconciled only after the start has finished', async () => {
   let synced = (): void => {};
   const { story } = run({
     async start(wake) {
@@ -51,7 +51,7 @@ test('no key is worked on before the start is over', async () => {
   expect(story).toEqual(['reconcile a']);
 });
 
-test('what else is to end is waited for when the last key is done with', async () => {
+test('a stopped controller waits for the last reconcile before it stops the rest', async () => {
   const stop = new AbortController();
   let finish = (): void => {};
   const { story, running } = run(
@@ -72,13 +72,13 @@ test('what else is to end is waited for when the last key is done with', async (
   expect(story).toEqual(['stopped']);
 });
 
-test('nothing is begun once it is to stop', async () => {
+test('nothing is started after the signal has aborted', async () => {
   const { story, running } = run({}, AbortSignal.abort());
   await running;
   expect(story).toEqual([]);
 });
 
-test('fails when the start does, or for a number that is none', async () => {
+test('a failing start or an invalid number fails the controller', async () => {
   await expect(run({ start: () => Promise.reject(new Error('broken')) }).running).rejects.toThrow('broken');
   await expect(run({ timeoutMs: 0 }).running).rejects.toThrow(
     'controller c: timeoutMs must be a number greater than 0, not 0',
@@ -88,7 +88,7 @@ test('fails when the start does, or for a number that is none', async () => {
   );
 });
 
-test('where a server answered so is told the first time, and where the program failed each time', async () => {
+test('an API error is logged without its stack the first time, a program error each time', async () => {
   const failures = [serviceUnavailable('gone'), serviceUnavailable('gone'), new TypeError('x is undefined')];
   const { clock, lines } = run({
     async reconcile() {
@@ -105,7 +105,7 @@ test('where a server answered so is told the first time, and where the program f
   ]);
 });
 
-test('a reconcile that takes too long is told so, fails and is tried again', async () => {
+test('a reconcile that exceeds its timeout is reported, fails and is retried', async () => {
   const { clock, client, lines, story } = run({
     timeoutMs: 1_000,
     async reconcile(key, { client, signal }) {
@@ -135,7 +135,7 @@ test('a reconcile that takes too long is told so, fails and is tried again', asy
   expect(story).toEqual(['reconcile a', 'timeout c', 'reconcile a']);
 });
 
-test('what does not heed that its time is over has its key to itself all the same', async () => {
+test('a reconcile that ignores its timeout still has its key to itself', async () => {
   let finish = (): void => {};
   const { clock, lines, story } = run({
     timeoutMs: 1_000,
@@ -159,7 +159,7 @@ test('what does not heed that its time is over has its key to itself all the sam
   expect(lines.map(({ message }) => message)).toEqual(['reconcile exceeded its timeout', 'reconciled']);
 });
 
-test('a limited reconcile leaves no timer and no client behind, and ends when all is to end', async () => {
+test('a reconcile with a timeout leaves no timer and no client behind, and ends with the controller', async () => {
   const stop = new AbortController();
   const left: ReconcileContext[] = [];
   const { clock, client, lines, running } = run(

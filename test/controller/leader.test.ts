@@ -85,7 +85,7 @@ const busyUntilStopped: Runnable = {
 };
 
 describe('leader election', () => {
-  test('one of two leads and keeps renewing', async () => {
+  test('makes one of two candidates the leader, who keeps renewing', async () => {
     const { clock, leading, candidate, lease } = world();
     candidate('a');
     await settled();
@@ -101,7 +101,7 @@ describe('leader election', () => {
     });
   });
 
-  test('the other takes over at once when the leader stops in order', async () => {
+  test('hands over at once when the leader stops in order', async () => {
     const { clock, leading, candidate, lease } = world();
     const a = candidate('a');
     await settled();
@@ -115,7 +115,7 @@ describe('leader election', () => {
     expect(await lease()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
   });
 
-  test('writes the lease in the name of its client, and gives itself no other', async () => {
+  test("writes the lease with the client's own field manager", async () => {
     const { clock, candidate } = world();
     const given: unknown[] = [];
     const through = (leases: ResourceClient<Lease>): Partial<ResourceClient<Lease>> => ({
@@ -136,7 +136,7 @@ describe('leader election', () => {
     expect(new Set(given)).toEqual(new Set([undefined]));
   });
 
-  test('may have any number of things to run', async () => {
+  test('runs any number of runnables', async () => {
     const warned = vi.spyOn(process, 'emitWarning');
     const { leading, candidate } = world();
     const run: Runnable['run'] = ({ signal }) => systemClock.sleep(Number.POSITIVE_INFINITY, signal);
@@ -147,7 +147,7 @@ describe('leader election', () => {
     warned.mockRestore();
   });
 
-  test('one that waits says once for whom', async () => {
+  test('makes a waiting candidate log the current leader once', async () => {
     const { clock, candidate } = world();
     const lines: unknown[] = [];
     const log = { ...silentLogger, info: (fields: object, message: string) => void lines.push([message, fields]) };
@@ -161,7 +161,7 @@ describe('leader election', () => {
     expect(lines.slice(1)).toEqual([['became leader', { lease: key, identity: 'b' }]]);
   });
 
-  test('who cannot take the lease says which, and who it is: once, and every ten minutes while that lasts', async () => {
+  test('warns of a failing lease, with its name and the candidate, once and every ten minutes', async () => {
     const { clock, client, leading, candidate } = world();
     const lines: unknown[] = [];
     const log = { ...silentLogger, warn: (fields: object, message: string) => void lines.push([message, fields]) };
@@ -183,7 +183,7 @@ describe('leader election', () => {
     expect(lines.length).toBe(3);
   });
 
-  test('who leads is counted: while the work may be done', async () => {
+  test('is counted while the work may be done', async () => {
     const { clock, candidate } = world();
     const told: string[] = [];
     const metrics = (identity: string): ControllerMetrics => ({
@@ -205,7 +205,7 @@ describe('leader election', () => {
     expect(told.slice(4)).toEqual(['b lock true', 'b lock false']);
   });
 
-  test('one that a manager stops gives the lease back', async () => {
+  test('gives the lease back when a manager stops the leader', async () => {
     const { clock, client, lease } = world();
     const stop = new AbortController();
     const running = createManager({ client, clock })
@@ -218,7 +218,7 @@ describe('leader election', () => {
     expect(await lease()).toMatchObject({ holderIdentity: '' });
   });
 
-  test('one that is stopped while it takes the lease gives it back', async () => {
+  test('gives the lease back when stopped while taking it', async () => {
     const { client, leading, candidate, lease } = world();
     const leases = client.resource(Leases);
     const create: typeof leases.create = async (...given) => {
@@ -233,7 +233,7 @@ describe('leader election', () => {
     expect([...leading]).toEqual([]);
   });
 
-  test('the other waits out the lease of a leader that is gone', async () => {
+  test('waits until the lease of a vanished leader expires', async () => {
     const { clock, client, leading, candidate } = world();
     await client.resource(Leases).create({
       apiVersion: 'coordination.k8s.io/v1',
@@ -249,7 +249,7 @@ describe('leader election', () => {
     expect([...leading]).toEqual(['b']);
   });
 
-  test('a change of its metadata does not renew the lease of a leader that is gone', async () => {
+  test('does not take a change of the metadata of a vanished leader’s lease as a renewal', async () => {
     const { clock, client, leading, candidate } = world();
     const leases = client.resource(Leases);
     const spec = { holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: '2020-01-01T00:00:00.000000Z' };
@@ -263,7 +263,7 @@ describe('leader election', () => {
     expect([...leading]).toEqual(['b']);
   });
 
-  test('a leader that cannot renew stops working before anybody else begins', async () => {
+  test('stops the work of a leader that cannot renew before anybody else begins', async () => {
     const { clock, client, leading, candidate } = world();
     const a = candidate('a');
     await settled();
@@ -275,7 +275,7 @@ describe('leader election', () => {
     await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
   });
 
-  test.each(['deleted', 'edited'])('a leader whose lease was %s, and is of another, stops at once', async (how) => {
+  test.each(['deleted', 'edited'])('stops a leader at once whose lease was %s and taken by another', async (how) => {
     const { clock, client, leading, candidate } = world();
     const a = candidate('a');
     await settled();
@@ -292,7 +292,7 @@ describe('leader election', () => {
     await expect(a.running).rejects.toEqual(new LeadershipLost('the lease lock was taken by b'));
   });
 
-  test('who did not answer in time is told, and not that the renewal was broken off', async () => {
+  test('reports a server that did not answer, and not the cancelled renewal', async () => {
     const { clock, client } = world();
     const warned: unknown[] = [];
     const log = { ...silentLogger, warn: (_: object, message: string) => void warned.push(message) };
@@ -322,7 +322,7 @@ describe('leader election', () => {
   });
 
   test.each(['itself', 'a reconcile with a limited time', 'a manager of its own'])(
-    'who was suspended for too long writes nothing: %s',
+    'makes a process that was suspended for too long write nothing: %s',
     async (by) => {
       const { clock, client, candidate } = world();
       let suspendedMs = 0;
@@ -360,7 +360,7 @@ describe('leader election', () => {
     },
   );
 
-  test('nor does a server that does not answer keep it leading', async () => {
+  test('ends when the server does not answer', async () => {
     const { clock, client, leading, candidate } = world();
     const leases = client.resource(Leases);
     let answers = true;
@@ -376,7 +376,7 @@ describe('leader election', () => {
     await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
   });
 
-  test.each([3_600_000, 7_000])('nor does a clock that is set back by %i ms', async (milliseconds) => {
+  test.each([3_600_000, 7_000])('ends in time although the clock is set back by %i ms', async (milliseconds) => {
     const { clock, client, leading, candidate } = world();
     const a = candidate('a');
     await settled();
@@ -390,7 +390,7 @@ describe('leader election', () => {
     await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
   });
 
-  test('nor do tries that do not meet the deadline', async () => {
+  test('ends in time although no retry falls on the deadline', async () => {
     const { clock, client, leading, candidate } = world();
     const a = candidate('a', { options: { retryMs: 7_000 } });
     await settled();
@@ -402,7 +402,7 @@ describe('leader election', () => {
     await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
   });
 
-  test('one that is told late of a renewal waits from then', async () => {
+  test('makes a candidate that learns late of a renewal wait from then on', async () => {
     const { clock, candidate, second } = world();
     const { through, cut } = cable();
     candidate('a', { through });
@@ -423,7 +423,7 @@ describe('leader election', () => {
     expect(second).toEqual([]);
   });
 
-  test.each([9_000, 12_000])('one that learns after %i ms that it leads has led that long already', async (late) => {
+  test.each([9_000, 12_000])('counts the %i ms that it took to learn of the lease as time led', async (late) => {
     const { clock, candidate, second, leading } = world();
     const { through, cut } = cable();
     candidate('a', {
@@ -448,7 +448,7 @@ describe('leader election', () => {
     expect(second).toEqual([]);
   });
 
-  test('one that got the lease too late goes on trying', async () => {
+  test('retries when the lease was obtained too late', async () => {
     const { clock, candidate, leading } = world();
     candidate('a', {
       through: (leases) => ({
@@ -465,7 +465,7 @@ describe('leader election', () => {
     expect([...leading]).toEqual(['a']);
   });
 
-  test('a clock that is set forward does not end the lease of another', async () => {
+  test('is not affected by a candidate whose clock is set forward', async () => {
     const { clock, candidate, second } = world();
     candidate('a', { options: { retryMs: 3_100 } });
     await settled();
@@ -501,23 +501,26 @@ describe('leader election', () => {
     },
   });
 
-  test.each(['the client it was given', 'a manager of its own'])('who led writes nothing more by %s', async (by) => {
-    const { clock, client, candidate } = world();
-    const { through, cut } = cable();
-    const work = busy(clock);
-    const managed: Runnable = {
-      name: 'managed',
-      run: ({ signal }) => createManager({ client, clock }).add(work).run(signal),
-    };
-    const a = candidate('a', { through, also: [by === 'a manager of its own' ? managed : work] });
-    await settled();
-    cut();
-    await clock.advance(30_000);
-    await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
-    expect((await client.resource(Leases).list({ namespace: 'n' })).items.length).toBe(9);
-  });
+  test.each(['the client it was given', 'a manager of its own'])(
+    'makes a former leader write nothing more by %s',
+    async (by) => {
+      const { clock, client, candidate } = world();
+      const { through, cut } = cable();
+      const work = busy(clock);
+      const managed: Runnable = {
+        name: 'managed',
+        run: ({ signal }) => createManager({ client, clock }).add(work).run(signal),
+      };
+      const a = candidate('a', { through, also: [by === 'a manager of its own' ? managed : work] });
+      await settled();
+      cut();
+      await clock.advance(30_000);
+      await expect(a.running).rejects.toBeInstanceOf(LeadershipLost);
+      expect((await client.resource(Leases).list({ namespace: 'n' })).items.length).toBe(9);
+    },
+  );
 
-  test('the lease is not given back while something that was left behind may be at work', async () => {
+  test('keeps the lease while a runnable that was left behind may be at work', async () => {
     const { clock, client, candidate, lease } = world();
     const managed: Runnable = {
       name: 'managed',
@@ -531,7 +534,7 @@ describe('leader election', () => {
     expect(await lease()).toMatchObject({ holderIdentity: 'a' });
   });
 
-  test('nobody else leads while what led is still ending', async () => {
+  test('lets nobody else lead while the former work is still ending', async () => {
     const { clock, leading, candidate } = world();
     const a = candidate('a', { options: { graceMs: 30_000 }, also: [busy(clock)] });
     await settled();
@@ -545,7 +548,7 @@ describe('leader election', () => {
     expect([...leading]).toEqual(['b']);
   });
 
-  test('one whose work ends after its lease does not give away that of another', async () => {
+  test("does not give away another's lease when the work ends after its own lease", async () => {
     const { clock, candidate, lease } = world();
     const { through, cut } = cable();
     const a = candidate('a', { through, options: { graceMs: 30_000 }, also: [busy(clock)] });
@@ -560,7 +563,7 @@ describe('leader election', () => {
     expect(await lease()).toMatchObject({ holderIdentity: 'b' });
   });
 
-  test.each([0, 1])('one that never heard whether it has the lease gives it back: %i refusals', async (refusals) => {
+  test.each([0, 1])('gives back a lease whose creation was never confirmed, after %i refusals', async (refusals) => {
     const { clock, candidate, lease } = world();
     let refused = 0;
     const a = candidate('a', {
@@ -586,7 +589,7 @@ describe('leader election', () => {
   test.each([
     ['a candidate', 0],
     ['a leader', 5_000],
-  ])('%s whose server does not answer stops when it is told to, within %i ms', async (who, withinMs) => {
+  ])('ends %s within %i ms of a stop although the server does not answer', async (who, withinMs) => {
     const { clock, client } = world();
     let isSilent = who === 'a candidate';
     const until = (signal: AbortSignal): Client => {
@@ -619,7 +622,7 @@ describe('leader election', () => {
     expect(isOver).toBe(true);
   });
 
-  test('one that lost the lease says so although something of it will not stop', async () => {
+  test('reports a lost lease even if a runnable does not stop', async () => {
     const { clock, candidate } = world();
     const { through, cut } = cable();
     const a = candidate('a', { through, also: [{ name: 'stuck', run: () => new Promise<void>(() => {}) }] });
@@ -630,7 +633,7 @@ describe('leader election', () => {
     expect(await Promise.race([failure, 'nothing'])).toBeInstanceOf(LeadershipLost);
   });
 
-  test('nor does one end without a word when another fails, or it is told to stop', async () => {
+  test('reports a stuck runnable when another fails or the leader is stopped', async () => {
     for (const end of ['fails', 'told'] as const) {
       const { clock, candidate, lease } = world();
       const fails = new AbortController();
@@ -653,7 +656,7 @@ describe('leader election', () => {
     }
   });
 
-  test('nor while one of several is still at work, another having failed', async () => {
+  test('keeps the lease while a runnable is still at work after another has failed', async () => {
     const { clock, candidate, lease } = world();
     const failing: Runnable = {
       name: 'failing',
@@ -672,7 +675,7 @@ describe('leader election', () => {
     expect(await lease()).toMatchObject({ holderIdentity: '' });
   });
 
-  test('a lease is no shorter than it was meant to be: seconds are rounded up', async () => {
+  test('rounds the seconds of a lease up', async () => {
     const { clock, candidate, second, leading, lease } = world();
     const { through, cut } = cable();
     const options = { leaseMs: 3_400, renewDeadlineMs: 3_300, retryMs: 500 };
@@ -697,7 +700,7 @@ describe('leader election', () => {
     ['renewDeadlineMs', { retryMs: Number.NaN }],
     ['retryMs', { retryMs: 0 }],
     ['identity', { identity: '' }],
-  ])('settings that could let two lead, or try without a pause, are refused: %s of %o', (setting, options) => {
+  ])('refuses settings that could let two lead, or retry without a pause: %s of %o', (setting, options) => {
     expect(() => whileLeading({ lease: key, ...options })).toThrow(setting);
   });
 });

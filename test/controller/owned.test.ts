@@ -21,8 +21,8 @@ test.each<[string, readonly OwnerReference[] | undefined, ResourceType, readonly
   ['nobody', undefined, Secrets, []],
   ['one of another group', [reference('example.com/v1', 'Secret')], Secrets, []],
   ['one of another kind', [reference('v1', 'ConfigMap')], Secrets, []],
-  ['an owner that is no controller', [{ ...reference('v1', 'Secret'), controller: false }], Secrets, []],
-])('what is owned by %s', async (_, ownerReferences, owner, keys) => {
+  ['an owner that is not its controller', [{ ...reference('v1', 'Secret'), controller: false }], Secrets, []],
+])('keys for an object owned by %s', async (_, ownerReferences, owner, keys) => {
   const { keys: keysOf } = owned(ConfigMaps, { owner });
   const map = {
     apiVersion: 'v1',

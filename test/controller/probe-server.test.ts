@@ -32,7 +32,7 @@ test.each(['/healthz', '/livez', '/readyz', '/readyz?verbose'])('%s is answered'
   });
 });
 
-test('what is not served is not found', async () => {
+test('other paths are not found', async () => {
   await asked({}, async (url) => {
     for (const path of ['/', '/metrics', '/healthz/']) expect((await fetch(`${url}${path}`)).status).toBe(404);
   });
@@ -48,7 +48,7 @@ test('metrics are exposed', async () => {
   });
 });
 
-test('why a program is not ready is told to the log', async () => {
+test('the reason why a program is not ready is logged', async () => {
   const error = new Error('no key');
   await asked({ ready: () => Promise.reject(error) }, async (url, lines) => {
     const answer = await fetch(`${url}/readyz`);
@@ -58,7 +58,7 @@ test('why a program is not ready is told to the log', async () => {
   });
 });
 
-test('a port that cannot be had is a failure that says so', async () => {
+test('an unavailable port or address is reported', async () => {
   const running = probeServer({ host: '203.0.113.1', port: 0 }).run(reviewContext());
   await expect(running).rejects.toMatchObject({
     message: '203.0.113.1 is not an address of this machine',

@@ -28,7 +28,7 @@ const secret = (name: string, namespace = 'n') => ({
   metadata: { name, namespace },
 });
 
-test('a change wakes those who refer to it, and nobody else', async () => {
+test('a change wakes the objects that refer to it, and no others', async () => {
   const clock = new FakeClock();
   const client = new FakeClient(clock);
   const stop = new AbortController();

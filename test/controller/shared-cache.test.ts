@@ -94,25 +94,25 @@ test.each<[string, readonly Runnable[], readonly string[]]>([
   ['one kind', [forSecrets('a'), forSecrets('b')], ['secrets']],
   ['what two own and refer to', [forMaps('a'), forMaps('b')], ['configmaps', 'secrets', 'namespaces']],
   [
-    'less than another has',
+    'less than another holds',
     [forSecrets('a'), forSecrets('b', { metadataOnly: true }), forMaps('c')],
     ['secrets', 'configmaps', 'namespaces'],
   ],
-  ['more than another has', [forSecrets('a', { metadataOnly: true }), forSecrets('b')], ['secrets', 'secrets']],
-  ['one form', [forSecrets('a', { transform: part }), forSecrets('b', { transform: part })], ['secrets']],
-  ['forms', [forSecrets('a', { transform: part }), forSecrets('b')], ['secrets', 'secrets']],
+  ['more than another holds', [forSecrets('a', { metadataOnly: true }), forSecrets('b')], ['secrets', 'secrets']],
+  ['one transform', [forSecrets('a', { transform: part }), forSecrets('b', { transform: part })], ['secrets']],
+  ['different transforms', [forSecrets('a', { transform: part }), forSecrets('b')], ['secrets', 'secrets']],
   ['namespaces', [forSecrets('a', { namespace: 'n' }), forSecrets('b')], ['secrets', 'secrets']],
   ['labels', [forSecrets('a', { labelSelector: 'a' }), forSecrets('b')], ['secrets', 'secrets']],
   ['fields', [forSecrets('a', { fieldSelector: 'type=a' }), forSecrets('b')], ['secrets', 'secrets']],
-])('controllers that want %s have these watches', async (_what, runnables, expected) => {
+])('controllers that share %s have these watches', async (_what, runnables, expected) => {
   expect((await watchedBy(runnables)).toSorted()).toEqual(expected.toSorted());
 });
 
-test('controllers with clients of their own share nothing', async () => {
+test('controllers with separate clients share nothing', async () => {
   expect(await watchedBy([forSecrets('a'), forSecrets('b')], { eachItsOwn: true })).toEqual(['secrets', 'secrets']);
 });
 
-test('a context with another client has the caches of that client', async () => {
+test('a context with another client uses the caches of that client', async () => {
   const { client, clock, user } = world();
   const other = new FakeClient(clock);
   const { context } = user();
@@ -123,7 +123,7 @@ test('a context with another client has the caches of that client', async () => 
   expect([mine.list().length, theirs.list().length]).toEqual([1, 0]);
 });
 
-test('who comes late gets what is there, and what happens until it goes', async () => {
+test('a late user gets the present objects, and later changes until it stops', async () => {
   const { client, user } = world();
   const [early, late] = [user(), user()];
   await client.resource(Secrets).create(secret('a'));
@@ -147,7 +147,7 @@ test('who comes late gets what is there, and what happens until it goes', async 
   expect(watched(client)).toEqual(['secrets', 'secrets']);
 });
 
-test('the same user has the same cache, however often it asks', async () => {
+test('a user that asks repeatedly gets the same cache', async () => {
   const { user } = world();
   const { context, told } = user();
   const cache = sharedCache(context, Secrets);
@@ -156,7 +156,7 @@ test('the same user has the same cache, however often it asks', async () => {
   expect(told).toEqual(['syncing 1', 'syncing -1']);
 });
 
-test('each is told how the cache fares from when it comes to when it goes', async () => {
+test('each user is told the state of the cache from its start to its stop', async () => {
   const { client, clock, user } = world();
   client.fail = ({ plural }) => (plural === 'secrets' ? untyped('secrets is forbidden', 403) : undefined);
   const [one, other] = [user(), user()];
@@ -177,7 +177,7 @@ test('each is told how the cache fares from when it comes to when it goes', asyn
   expect(one.lines.at(-1)?.message).toBe('listing and watching again');
 });
 
-test('who comes while a watch fails has another, which is tried at once, and keeps it', async () => {
+test('a user that joins during a failing watch gets a new one, tried at once, and keeps it', async () => {
   const { client, clock, user } = world();
   client.fail = () => untyped('no such kind', 404);
   const [early, late] = [user(), user()];
@@ -193,7 +193,7 @@ test('who comes while a watch fails has another, which is tried at once, and kee
   expect(sharedCache(late.context, Secrets)).toBe(cache);
 });
 
-test('what is referred to is there whole for who is woken for it', async () => {
+test('a referenced object is in the cache in full when a reconcile is woken for it', async () => {
   const { client, clock, user } = world();
   const found: (string | undefined)[] = [];
   const maps = client.resource(ConfigMaps);
@@ -219,7 +219,7 @@ test('what is referred to is there whole for who is woken for it', async () => {
   await running;
 });
 
-test('what is owned is there whole for who is woken for it', async () => {
+test('an owned object is in the cache in full when a reconcile is woken for it', async () => {
   const { client, clock, user } = world();
   const found: (string | undefined)[] = [];
   const owner = await client
@@ -249,7 +249,7 @@ test('what is owned is there whole for who is woken for it', async () => {
   await running;
 });
 
-test('caches outlast a reconcile whose time is limited', async () => {
+test('caches outlive a reconcile with a timeout', async () => {
   const { client, clock, user } = world();
   await client
     .resource(ConfigMaps)
@@ -279,7 +279,7 @@ test('caches outlast a reconcile whose time is limited', async () => {
   expect(client.watching).toBe(0);
 });
 
-test('a user that has stopped opens nothing', async () => {
+test('a stopped user opens no watch', async () => {
   const { client, user } = world();
   const { context, stop, told } = user();
   stop();
@@ -289,7 +289,7 @@ test('a user that has stopped opens nothing', async () => {
   expect([client.calls, told]).toEqual([[], ['syncing 1', 'syncing -1']]);
 });
 
-test('functions that are another each time are refused before they are many', async () => {
+test('transform functions that are new each time are refused at a limit', async () => {
   const { user } = world();
   const { context } = user();
   const another = () => sharedCache(context, Secrets, { transform: (object) => object });

@@ -63,8 +63,8 @@ const lease = { namespace: 'n', name: 'l' };
 
 test.each<[string, Runnable]>([
   ['the kind of a controller', defineController({ name: 'c', for: Secrets, reconcile })],
-  ['what it owns', onSecrets([owned(Secrets, { owner: ConfigMaps })])],
-  ['what is referred to', onSecrets([referredTo(Secrets, { by: ConfigMaps, keys: () => [] })])],
+  ['what a controller owns', onSecrets([owned(Secrets, { owner: ConfigMaps })])],
+  ["what a controller's objects refer to", onSecrets([referredTo(Secrets, { by: ConfigMaps, keys: () => [] })])],
   [
     'a cache of a keyed controller',
     defineKeyedController<string>('c', (context) => ({
@@ -73,8 +73,11 @@ test.each<[string, Runnable]>([
       reconcile,
     })),
   ],
-  ['a kind whose controller leads', whileLeading({ lease }, defineController({ name: 'c', for: Secrets, reconcile }))],
-])('the program is not ready while nothing can be watched of %s', async (_what, controller) => {
+  [
+    'the kind of a controller behind a leader election',
+    whileLeading({ lease }, defineController({ name: 'c', for: Secrets, reconcile })),
+  ],
+])('the program is not ready while this cannot be watched: %s', async (_what, controller) => {
   const { clock, client, ask, failing, notReady, lines, stop } = await world(controller);
   await settled();
   expect(await ask('/readyz')).toEqual([503, 'not ready\nc has not listed secrets\n']);
@@ -105,14 +108,14 @@ test.each<[string, Runnable]>([
 
 test.each<[string, Runnable]>([
   [
-    'a cache that no controller has',
+    'a cache outside any controller',
     { name: 'r', run: async (context) => void openObjectCache(context.client, Secrets, context) },
   ],
   [
-    'a controller that does not lead',
+    'a controller that is not leading',
     whileLeading({ lease }, defineController({ name: 'c', for: Secrets, reconcile })),
   ],
-])('%s holds up nothing', async (_what, runnable) => {
+])('readiness does not wait for %s', async (_what, runnable) => {
   const spec = { holderIdentity: 'another', leaseDurationSeconds: 3_600 };
   const taken: Runnable = {
     name: 'taken',
@@ -130,7 +133,7 @@ test.each<[string, Runnable]>([
   await stop();
 });
 
-test('what a controller that was stopped could not watch holds up nothing', async () => {
+test('readiness does not wait for the failing watch of a stopped controller', async () => {
   const inner: Runnable = {
     name: 'inner',
     async run({ client, clock, log, unsynced }) {

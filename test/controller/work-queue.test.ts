@@ -38,7 +38,7 @@ describe('work queue', () => {
     expect([(await first)?.key, (await second)?.key]).toEqual(['a', 'b']);
   });
 
-  test('a key added while a worker has it comes back after it was settled, once', async () => {
+  test('a key added during its processing comes back once after it is settled', async () => {
     const { queue } = setUp();
     queue.add('a');
     const lease = await takeNow(queue);
@@ -51,7 +51,7 @@ describe('work queue', () => {
     expect(queue.depth).toBe(0);
   });
 
-  test('of several delays the earliest wins', async () => {
+  test('the earliest of several delays applies', async () => {
     const { clock, queue } = setUp();
     queue.add('a', 50);
     queue.add('a', 20);
@@ -66,7 +66,7 @@ describe('work queue', () => {
     expect(clock.sleeping).toBe(0);
   });
 
-  test('a delay ends although the clock is set back', async () => {
+  test('a delay ends even if the clock is set back', async () => {
     const clock = new FakeClock();
     const queue = createWorkQueue<string>({ clock, identity: (key) => key });
     queue.add('a', 1_000);
@@ -76,7 +76,7 @@ describe('work queue', () => {
     expect(queue.depth).toBe(1);
   });
 
-  test('retries grow apart and a success forgets them', async () => {
+  test('retry delays grow, and a success resets them', async () => {
     const { clock, queue } = setUp();
     queue.add('a');
     for (const [attempt, wait] of [
@@ -98,7 +98,7 @@ describe('work queue', () => {
     expect((await takeNow(queue)).attempt).toBe(1);
   });
 
-  test('after shutting down, what is due is drained and nothing is added', async () => {
+  test('after shutdown, due keys are drained and nothing is added', async () => {
     const { clock, queue } = setUp();
     queue.add('a');
     queue.add('b', 5);
@@ -110,14 +110,14 @@ describe('work queue', () => {
     expect(await queue.take()).toBeUndefined();
   });
 
-  test('shutting down wakes those who wait', async () => {
+  test('shutdown wakes waiting workers', async () => {
     const { queue } = setUp();
     const waiting = queue.take();
     queue.shutDown();
     expect(await waiting).toBeUndefined();
   });
 
-  test('whatever happens, no key is with two workers and none added is lost', async () => {
+  test('in any sequence, no key is with two workers and no added key is lost', async () => {
     const action = fc.oneof(
       fc.record({
         do: fc.constant('add' as const),
@@ -161,7 +161,7 @@ describe('work queue', () => {
     );
   });
 
-  test('a hundred thousand keys, delayed ones too, take no time to speak of', async () => {
+  test('a hundred thousand keys, delayed ones too, are handled quickly', async () => {
     await expectShort(10_000, async () => {
       const { clock, queue } = setUp();
       for (let i = 0; i < 100_000; i++) queue.add(`now-${i}`);
@@ -175,7 +175,7 @@ describe('work queue', () => {
 });
 
 describe('delays', () => {
-  test('of times that earlier ones have overtaken, no more are kept than of those that count and a few', () => {
+  test('superseded times are discarded once they outnumber the others', () => {
     const delays = new Delays<string>();
     let most = 0;
     // Each key is delayed by a day, then by an hour, like a request that is issued after its creation.
@@ -188,7 +188,7 @@ describe('delays', () => {
     expect(most).toBeLessThan(200);
   });
 
-  test('each key is due at its earliest time, however often the times are put in order anew', () => {
+  test('each key is due at its earliest time, however often the heap is rebuilt', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(150), fc.nat(1_000)), { minLength: 300, maxLength: 600 }), (puts) => {
         const delays = new Delays<number>();
@@ -212,7 +212,7 @@ describe('backoff', () => {
     expect([1, 2, 3, 6, 2_000].map(backoff)).toEqual([5, 10, 20, 100, 100]);
   });
 
-  test('a bucket lets a burst through and then so many a second', async () => {
+  test('a bucket allows a burst and then a steady rate', async () => {
     const clock = new FakeClock(0);
     const bucket = tokenBucket({ clock, perSecond: 10, burst: 2 });
     expect(Array.from({ length: 4 }, () => bucket.reserve())).toEqual([0, 0, 100, 200]);
@@ -220,7 +220,7 @@ describe('backoff', () => {
     expect(bucket.reserve()).toBe(0);
   });
 
-  test('a bucket that has no place now takes none in the future either, unless asked to', async () => {
+  test('an empty bucket reserves no future slot unless asked to', async () => {
     const clock = new FakeClock(0);
     const bucket = tokenBucket({ clock, perSecond: 10, burst: 2 });
     expect(Array.from({ length: 100 }, () => bucket.tryTake()).filter(Boolean).length).toBe(2);
