@@ -96,7 +96,7 @@ async function start(bundles: readonly ClusterTrustBundle[]) {
 
 const everywhere = (anchors: string): readonly string[] => Array(5).fill(anchors);
 
-test('the anchors of every bundle of the signer are injected where they belong, and nowhere else', async () => {
+test('the anchors of all bundles of the signer are injected into the named targets, and nowhere else', async () => {
   const world = await start([bundle('a', one), bundle('b', two), bundle('c', three, 'example.test/other')]);
   expect(await world.injected()).toEqual(everywhere(both));
   expect(await world.injected('theirs')).toEqual(Array(4).fill(''));
@@ -113,7 +113,7 @@ test('the anchors of every bundle of the signer are injected where they belong, 
   await world.stop();
 });
 
-test('they follow the bundles, and stay when the last bundle goes', async () => {
+test('injected anchors follow the bundles, and stay when the last bundle is deleted', async () => {
   const world = await start([]);
   expect(await world.injected()).toEqual(everywhere(''));
   await world.bundles.create(bundle('a', one));
@@ -129,7 +129,7 @@ test('they follow the bundles, and stay when the last bundle goes', async () => 
   await world.stop();
 });
 
-test('what somebody takes out comes back, a configuration made later has them, and nothing is written twice', async () => {
+test('removed anchors are restored, new configurations get them, and nothing is written twice', async () => {
   const world = await start([bundle('a', one)]);
   const configurations = world.client.resource(ValidatingWebhookConfigurations);
   await configurations.delete({ name: 'ours' });
@@ -144,7 +144,7 @@ test('what somebody takes out comes back, a configuration made later has them, a
   await world.stop();
 });
 
-test('two that want it otherwise do not write without end', async () => {
+test('two injectors that disagree write at a limited rate', async () => {
   const other = 'example.test/other';
   const world = await runControllers(
     [

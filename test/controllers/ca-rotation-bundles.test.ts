@@ -44,16 +44,16 @@ const ofBoth = [
 const texts = async (client: FakeClient, places = where): Promise<readonly string[]> =>
   (await bundlesLacking(client, places, next)).map(({ text }) => text);
 
-test('one bundle of each signer is enough beside those that the publisher replaced', async () => {
+test('one current bundle per signer suffices beside those that the publisher has replaced', async () => {
   expect(await texts(await world(ofBoth))).toEqual([]);
 });
 
-test('a bundle of a name that stays is waited for: it may be taken alone', async () => {
+test('a bundle with another name is waited for, as somebody may use it alone', async () => {
   const client = await world([...ofBoth, ['a.test:x:of-people', 'a.test/x', old]]);
   expect(await texts(client)).toEqual(['ClusterTrustBundle a.test:x:of-people']);
 });
 
-test('all that lacks the anchor is named, what is of the whole server first', async () => {
+test('everything that lacks the anchor is named, cluster-scoped objects first', async () => {
   const client = await world([ofBoth[0], ofBoth[2], ['free', '', old]]);
   const copy = (name: string, more = {}) => ({ metadata: { namespace: 'ns', name, labels: { ...labels, ...more } } });
   const map = (name: string, text: string, more = {}) =>
@@ -72,11 +72,15 @@ test('all that lacks the anchor is named, what is of the whole server first', as
 });
 
 test.each<[string, Readonly<Record<string, string>>, Partial<SearchScope>]>([
-  ['what was written', { 'kedge.internal/bundles': formatSearchScope(where) }, {}],
-  ['nothing', {}, { distributed: [], inSecrets: false }],
-  ['what is no JSON', { 'kedge.internal/bundles': '{' }, { distributed: [], inSecrets: false }],
-  ['something else', { 'kedge.internal/bundles': '{"distributed":"corp"}' }, { distributed: [], inSecrets: false }],
-])('a Secret tells where to look: %s', (_, annotations, more) => {
+  ['as it was written', { 'kedge.internal/bundles': formatSearchScope(where) }, {}],
+  ['no annotation', {}, { distributed: [], inSecrets: false }],
+  ['an annotation that is not JSON', { 'kedge.internal/bundles': '{' }, { distributed: [], inSecrets: false }],
+  [
+    'an annotation of another shape',
+    { 'kedge.internal/bundles': '{"distributed":"corp"}' },
+    { distributed: [], inSecrets: false },
+  ],
+])('the search scope is read from a Secret: %s', (_, annotations, more) => {
   const found = parseSearchScope({
     apiVersion: 'v1',
     kind: 'Secret',

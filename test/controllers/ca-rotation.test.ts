@@ -72,7 +72,7 @@ async function pass({ clock }: World, milliseconds: number): Promise<void> {
 }
 
 describe('ca-rotation', () => {
-  test('makes a CA that is missing', async () => {
+  test('creates a missing CA', async () => {
     const world = await start();
     expect(await world.state()).toMatchObject({ generation: 1, retiring: [], longestSeconds: 3_600 });
     expect((await world.secrets.get(secret))?.metadata).toMatchObject({
@@ -86,7 +86,7 @@ describe('ca-rotation', () => {
     await world.stop();
   });
 
-  test('goes through all steps when asked', async () => {
+  test('goes through all steps on request', async () => {
     const world = await start();
     const first = (await world.state()).signing;
     await pass(world, hour);
@@ -114,7 +114,7 @@ describe('ca-rotation', () => {
     await world.stop();
   });
 
-  test('waits for no bundle that the publisher has replaced and keeps for a while', async () => {
+  test('does not wait for a bundle that the publisher has replaced and keeps for a while', async () => {
     const world = await start();
     await pass(world, hour);
     await world.request();
@@ -127,7 +127,7 @@ describe('ca-rotation', () => {
     await world.stop();
   });
 
-  test('tells how far it is each time, what lacks the next anchor, and when it looks no more', async () => {
+  test('reports its phase, what lacks the next anchor, and when it stops looking', async () => {
     const told: (RotationState | undefined)[] = [];
     const rotator = caRotation({
       cas: [ca],
@@ -152,7 +152,7 @@ describe('ca-rotation', () => {
     expect(told.at(-1)).toBe(undefined);
   });
 
-  test('begins by itself before the CA ends, and gets through with the server failing now and then', async () => {
+  test('begins before the CA ends, and completes although the server fails now and then', async () => {
     const world = await start();
     let calls = 0;
     world.client.fail = ({ verb }) => (verb !== 'watch' && ++calls % 7 === 0 ? serviceUnavailable('down') : undefined);
@@ -162,7 +162,7 @@ describe('ca-rotation', () => {
     await world.stop();
   });
 
-  test('gets through, and nothing fails meanwhile, when it crashes before and after every write', async () => {
+  test('completes with a crash before and after every write, and nothing fails meanwhile', async () => {
     let crash = new AbortController();
     const crashes: string[] = [];
     const rotator: Runnable = {
@@ -215,7 +215,7 @@ describe('ca-rotation', () => {
     await world.stop();
   });
 
-  test('goes on with another CA however long bundles lacked the anchor', async () => {
+  test('announces another CA if bundles lacked the anchor for too long', async () => {
     const world = await start({}, { publish: false });
     await world.request();
     await until(async () => (await world.state()).next !== undefined);
@@ -228,7 +228,7 @@ describe('ca-rotation', () => {
     await world.stop();
   });
 
-  test('keeps its key though the clock was ahead for a while', async () => {
+  test('keeps the signing key although the clock was ahead for a while', async () => {
     const world = await start();
     const { signing } = await world.state();
     const now = world.clock.now();
@@ -246,10 +246,10 @@ describe('ca-rotation', () => {
   });
 
   test.each([
-    ['waits while a ConfigMap that was distributed lacks the anchor', 'kedge', false, 1.5, 'announced'],
-    ['does not wait for ever for a copy that somebody may spoil again and again', 'kedge', false, 6, 'steady'],
-    ['does not wait for what somebody else labelled like a bundle', 'somebody', false, 6, 'steady'],
-    ['does not wait for what is being deleted and stays', 'kedge', true, 6, 'steady'],
+    ['waits while a distributed ConfigMap lacks the anchor', 'kedge', false, 1.5, 'announced'],
+    ['does not wait forever for a copy that is overwritten again and again', 'kedge', false, 6, 'steady'],
+    ["does not wait for another owner's object with the labels of a bundle", 'somebody', false, 6, 'steady'],
+    ['does not wait for an object that is stuck in deletion', 'kedge', true, 6, 'steady'],
   ])('%s', async (_, owner, isGoing, hours, phase) => {
     const world = await start({ distributed: ['corp'] });
     const labels = { 'kedge.internal/trust-owner': owner, 'kedge.internal/trust-bundle': 'corp' };
@@ -275,7 +275,7 @@ describe('ca-rotation', () => {
     await world.stop();
   });
 
-  test('refuses to begin again while it is under way', async () => {
+  test('refuses a request while a rotation is in progress', async () => {
     const world = await start({}, { publish: false });
     await world.request();
     await until(async () => (await world.state()).next !== undefined);
@@ -288,14 +288,14 @@ describe('ca-rotation', () => {
     await world.stop();
   });
 
-  test('is made for no CA that cannot be replaced in time', () => {
+  test('is refused for a CA that cannot be replaced in time', () => {
     const policy = { ...ca.policy, maxSeconds: (47 * hour) / 1_000 };
     expect(() => rotation({ policy })).toThrow(
       'the CA in pki/clients-ca cannot be rotated with these settings: the next one would expire before the certificates it signs',
     );
   });
 
-  test('leaves a CA alone that somebody replaced by hand; the signer keeps the old one', async () => {
+  test('leaves a CA alone that was replaced by hand, and the signer keeps the old one', async () => {
     const world = await start();
     const before = world.signs()?.anchors;
     const other = await testAuthority();
@@ -313,7 +313,7 @@ describe('ca-rotation', () => {
   });
 });
 
-test('a CA in a Secret needs no state', async () => {
+test('a CA in a Secret works without a rotation state', async () => {
   const root = await testAuthority();
   const pair = await root.issueAuthority({ commonName: 'plain' });
   const stop = new AbortController();
@@ -343,9 +343,9 @@ test('a CA in a Secret needs no state', async () => {
 test.each<[string, number, number, string[]]>([
   ['less than a tenth of its life', 0, 90, ['a CA is about to expire']],
   ['half of its life', 0, 50, []],
-  ['more than it grants, and is rotated,', 9, 90, []],
-  ['less than it grants, and is rotated,', 10, 90, ['a CA is about to expire']],
-])('a CA in a Secret that has %s left is told of, or not', async (_, longestDays, passedDays, expected) => {
+  ['more than its longest certificate, and a rotation,', 9, 90, []],
+  ['less than its longest certificate, and a rotation,', 10, 90, ['a CA is about to expire']],
+])('a CA in a Secret is warned of or not, with %s left', async (_, longestDays, passedDays, expected) => {
   const day = 24 * hour;
   const signing = await createAuthorityKeyPair(
     { commonName: 'ca', seconds: (100 * day) / 1_000 + 300 },

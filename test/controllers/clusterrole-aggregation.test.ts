@@ -26,7 +26,7 @@ const aggregated = (name: string, ...labels: readonly string[]): ClusterRole =>
   });
 const verbsOf = (rules: ClusterRole['rules']): readonly string[] => (rules ?? []).flatMap(({ verbs }) => verbs ?? []);
 
-test('rules come selector by selector, by name, each once, none of its own', () => {
+test("rules are ordered by selector and role name, each once, without the role's own", () => {
   const all = [
     role('z', { to: 'edit' }, ['update', 'get']),
     role('a', { to: 'edit' }, ['get', 'patch']),
@@ -42,14 +42,14 @@ test('rules come selector by selector, by name, each once, none of its own', () 
   ]);
 });
 
-test('selectors are looked at one step at a time', () => {
+test('selectors are evaluated one step at a time', () => {
   const selectors = Array.from({ length: 5_000 }, (_, at) => `v${at}`);
   const steps = aggregatedRules(aggregated('sum', ...selectors), [role('a', { to: 'edit' }, ['get'])]);
   expect([...steps].length).toBeGreaterThanOrEqual(selectors.length);
 });
 
 describe('clusterrole-aggregation', () => {
-  test('follows what is selected, and overwrites edits', async () => {
+  test('follows the selected roles, and overwrites edits', async () => {
     const { client, complaints } = await runControllers([clusterRoleAggregation()], async (api) => {
       await api.resource(ClusterRoles).create(aggregated('sum', 'sum'));
       await api.resource(ClusterRoles).create(role('one', { to: 'sum' }, ['get']));
@@ -71,7 +71,7 @@ describe('clusterrole-aggregation', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('lets go of the rules when the last role it selected is gone', async () => {
+  test('removes the rules when the last selected role is gone', async () => {
     await using server = await testServer({ controllers: ['clusterrole-aggregation'] });
     const roles = server.client.resource(ClusterRoles);
     await roles.create(role('one', { to: 'sum' }, ['get']));
@@ -88,7 +88,7 @@ describe('clusterrole-aggregation', () => {
     );
   });
 
-  test('roles that select nobody are not written', async () => {
+  test('a role that selects nothing is not written', async () => {
     const { client } = await runControllers([clusterRoleAggregation()], (api) =>
       api.resource(ClusterRoles).create({ ...aggregated('sum', 'nobody'), rules: null }),
     );

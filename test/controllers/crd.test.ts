@@ -71,8 +71,12 @@ describe('names', () => {
     ],
     ['kind', { kind: 'Kind' }, 'KindConflict: "Kind" is already in use'],
     ['list kind as a kind', { kind: 'KindList' }, 'ListKindConflict: "KindList" is already in use'],
-    ['several: the last is told', { plural: 'widgets', kind: 'Kind' }, 'KindConflict: "Kind" is already in use'],
-  ])('somebody else holds: %s', (_, names, problem) => {
+    [
+      'several: the last conflict is reported',
+      { plural: 'widgets', kind: 'Kind' },
+      'KindConflict: "Kind" is already in use',
+    ],
+  ])('a name is taken by another definition: %s', (_, names, problem) => {
     const status = decideNames(crd('widgets', { shortNames: ['w', 'x'] }), [holder(names)], now);
     expect(summary(status)).toEqual([
       `NamesAccepted False ${problem}`,
@@ -80,12 +84,12 @@ describe('names', () => {
     ]);
   });
 
-  test('kinds and resources are two spaces', () => {
+  test('kinds and resource names are separate namespaces', () => {
     const status = decideNames(crd('widgets', { kind: 'Holders' }), [holder({ singular: 'Kind' })], now);
     expect(status.conditions?.[0]?.status).toBe('True');
   });
 
-  test('a definition cannot have a name twice that it has once', () => {
+  test('a definition that has a name accepted cannot use it twice', () => {
     const status = decideNames(crd('widgets', { shortNames: ['widgets'] }), [], now);
     expect(status.conditions?.[0]?.status).toBe('True');
     const accepted = decideNames(crd('widgets'), [], now);
@@ -95,7 +99,7 @@ describe('names', () => {
     );
   });
 
-  test('what cannot be had keeps its previous value, and what is established stays so', () => {
+  test('a conflicting name keeps its previous value, and an established definition stays established', () => {
     const before = crd('widgets', { shortNames: ['old'] });
     const accepted = decideNames(before, [], now);
     const conditions = (accepted.conditions ?? []).map((one) =>
@@ -145,7 +149,7 @@ describe('approval of protected groups', () => {
   });
 });
 
-test('an unreadable bundle of a conversion webhook keeps a definition from being established', () => {
+test('an unreadable CA bundle of a conversion webhook prevents a definition from being established', () => {
   const object = crd('widgets');
   const withBundle = (caBundle: string): CustomResourceDefinition => ({
     ...object,
@@ -159,7 +163,7 @@ test('an unreadable bundle of a conversion webhook keeps a definition from being
 });
 
 describe('the controllers', () => {
-  test('a new definition is established, and a loser of names is once they are free', async () => {
+  test('a new definition is established, and one with conflicting names once they are free', async () => {
     const { client, complaints, clock } = await runControllers([crdNames(), crdEstablished()]);
     const crds = client.resource(CustomResourceDefinitions);
     await crds.create(crd('widgets'));
@@ -182,7 +186,7 @@ describe('the controllers', () => {
     [false, []],
     [true, ['NonStructuralSchema']],
   ])(
-    'that a schema is not structural stays said of an old definition only where it can be so: %s',
+    'the condition NonStructuralSchema of an old definition is kept only if it can be true: %s',
     async (preserveUnknownFields, kept) => {
       const { client, clock } = await runControllers([crdNames(), crdEstablished()]);
       const crds = client.resource(CustomResourceDefinitions);
@@ -195,7 +199,7 @@ describe('the controllers', () => {
     },
   );
 
-  test('of many that want one kind exactly one gets it', async () => {
+  test('exactly one of many definitions gets the kind they all want', async () => {
     const { client, clock } = await runControllers([crdNames()]);
     const crds = client.resource(CustomResourceDefinitions);
     for (const letter of 'abcdefgh') await crds.create(crd(`${letter}s`));
@@ -251,7 +255,7 @@ describe('the controllers', () => {
     return { ...world, ...watched, crds, accepted };
   };
 
-  test('a name is given once, also where news of definitions come late', async () => {
+  test('a name is given once, even if events of definitions arrive late', async () => {
     const { clock, crds, accepted, cut, mend } = await withConnection();
     cut();
     await crds.create(crd('as'));
@@ -263,7 +267,7 @@ describe('the controllers', () => {
     expect(await accepted()).toEqual(['uid-as']);
   });
 
-  test('each group has names of its own', async () => {
+  test('each group has its own names', async () => {
     const { crds, accepted } = await withConnection();
     await crds.create(crd('as'));
     const { spec } = crd('bs');
@@ -273,7 +277,7 @@ describe('the controllers', () => {
     expect(await accepted()).toEqual(['uid-as', 'uid-bs']);
   });
 
-  test('a loser gets names that became free while no news came', async () => {
+  test('a conflicting definition gets names that became free while events were missing', async () => {
     const { clock, crds, accepted, cut, mend } = await withConnection();
     await crds.create(crd('as'));
     await settled();
@@ -289,7 +293,7 @@ describe('the controllers', () => {
     expect(await accepted()).toEqual(['uid-bs']);
   });
 
-  test('one that was made anew gets names when there is news of it', async () => {
+  test('a recreated definition gets its names once its event arrives', async () => {
     const { client, clock, crds, accepted, cut, mend } = await withConnection();
     client.fail = ({ subresource }) => (subresource === undefined ? undefined : new Error('not yet'));
     await crds.create(crd('as'));
@@ -329,7 +333,7 @@ describe('the controllers', () => {
       },
     }) as CustomResourceDefinition;
 
-  test('a definition goes after its instances', async () => {
+  test('a definition is removed after its instances', async () => {
     const { client, clock } = await runControllers([crdFinalizer()], async (api) => {
       await api.resource(Widgets).create(widget('n', 'a'));
       await api.resource(Widgets).create(widget('m', 'held', ['example.com/hold']));
@@ -353,7 +357,7 @@ describe('the controllers', () => {
     expect(await crds.get({ name: 'widgets.example.com' })).toBeUndefined();
   });
 
-  test('one that was never established and has no instances goes at once', async () => {
+  test('a definition that was never established and has no instances is removed at once', async () => {
     const { client } = await runControllers([crdFinalizer()], async (api) => {
       await api
         .resource(CustomResourceDefinitions)
@@ -366,7 +370,7 @@ describe('the controllers', () => {
     expect(summary(left?.status ?? {})[1]).toBe('Terminating False NeverEstablished: resource was never established');
   });
 
-  test('a definition that was written meanwhile is let go of all the same', async () => {
+  test("a conflicting write does not keep the definition's finalizer", async () => {
     let races = 1;
     const { client, clock } = await runControllers([crdFinalizer()], async (api) => {
       const { status, ...left } = terminating(false);
@@ -382,7 +386,7 @@ describe('the controllers', () => {
     expect(await client.resource(CustomResourceDefinitions).get({ name: 'widgets.example.com' })).toBeUndefined();
   });
 
-  test('what was made before a definition was established goes with it', async () => {
+  test('instances created before a definition was established are deleted with it', async () => {
     await using server = await testServer({ controllers: ['crd-names', 'crd-finalizer'] });
     const crds = server.client.resource(CustomResourceDefinitions);
     const schema = { openAPIV3Schema: { type: 'object' } };
@@ -403,7 +407,7 @@ describe('the controllers', () => {
     expect((await server.client.resource(all).list()).items).toEqual([]);
   });
 
-  test('one whose stored versions are not all in it any more goes all the same', async () => {
+  test('a definition is removed even if it no longer lists all its stored versions', async () => {
     await using server = await testServer({ controllers: ['crd-names', 'crd-established', 'crd-finalizer'] });
     const crds = server.client.resource(CustomResourceDefinitions);
     const schema = { openAPIV3Schema: { type: 'object' } };
@@ -417,7 +421,7 @@ describe('the controllers', () => {
     expect(await until(crds, name, (found) => found === undefined)).toBeUndefined();
   });
 
-  test('what reaches instances another way is asked for nothing more once it is to stop', async () => {
+  test('the direct access to instances is not used any more after a stop', async () => {
     const asked: string[] = [];
     let answer = (_: number): void => {};
     const instances: CustomResourceInstances = {
@@ -440,7 +444,7 @@ describe('the controllers', () => {
     await stopped;
   });
 
-  test('trouble with the instances is told and tried again', async () => {
+  test('a failure to delete instances is reported and retried', async () => {
     const { client, clock } = await runControllers([crdFinalizer()], async (api) => {
       await api.resource(Widgets).create(widget('n', 'a'));
       await api.resource(CustomResourceDefinitions).create(terminating(true));

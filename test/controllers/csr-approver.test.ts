@@ -30,20 +30,20 @@ async function nodeRequest(
 
 describe('recognise', () => {
   test.each<[string, Parameters<typeof nodeRequest>[0], readonly string[]]>([
-    ['a node asking for another', {}, ['nodeclient']],
-    ['a node asking for itself', { username: 'system:node:n1' }, ['selfnodeclient', 'nodeclient']],
+    ['a node requesting for another', {}, ['nodeclient']],
+    ['a node requesting for itself', { username: 'system:node:n1' }, ['selfnodeclient', 'nodeclient']],
     ['with key encipherment', { usages: [...nodeUsages, 'key encipherment'] }, ['nodeclient']],
-    ['the neutral spelling', { signerName: 'kubernetes.io/apiserver-client-nodeagent' }, ['nodeclient']],
+    ['the neutral name of the signer', { signerName: 'kubernetes.io/apiserver-client-nodeagent' }, ['nodeclient']],
     ['an empty node name', { commonName: 'system:node:' }, ['nodeclient']],
     ['another signer', { signerName: 'kubernetes.io/kubelet-serving' }, []],
     ['another group', { organizations: ['system:masters'] }, []],
     ['two groups', { organizations: ['system:nodes', 'system:masters'] }, []],
-    ['no group', { organizations: [] }, []],
+    ['no groups', { organizations: [] }, []],
     ['another name', { commonName: 'alice' }, []],
     ['a DNS name', { dnsNames: ['n1'] }, []],
     ['an address', { ipAddresses: ['10.0.0.1'] }, []],
-    ['one usage more', { usages: [...nodeUsages, 'server auth'] }, []],
-    ['one usage less', { usages: ['client auth'] }, []],
+    ['an additional usage', { usages: [...nodeUsages, 'server auth'] }, []],
+    ['a missing usage', { usages: ['client auth'] }, []],
   ])('%s', async (_, options, permissions) => {
     const csr = await nodeRequest(options);
     const recognised = recognise(csr, readCertificateRequest(requestPem(csr)));
@@ -66,14 +66,14 @@ describe('csr-approver', () => {
     return { ...world, requests, conditions, asked };
   }
 
-  test('takes the neutral spelling of the signer for what it means', async () => {
+  test('accepts the neutral name of the signer', async () => {
     const { requests, conditions } = await start(() => true);
     await requests.create(await nodeRequest({ signerName: 'kubernetes.io/apiserver-client-nodeagent' }));
     await settled();
     expect(await conditions()).toMatchObject([{ type: 'Approved' }]);
   });
 
-  test('approves what the requester may have, having asked for exactly that', async () => {
+  test('approves if the requester has exactly the permission it checks', async () => {
     const { requests, conditions, asked, client, news } = await start(
       ({ subresource }) => subresource === 'nodeclient',
     );
@@ -105,7 +105,7 @@ describe('csr-approver', () => {
     expect(client.writes.at(-1)).toBe('update certificatesigningrequests/approval n1');
   });
 
-  test('a permission granted later approves', async () => {
+  test('approves once the permission is granted later', async () => {
     let granted = false;
     const { clock, requests, conditions, asked, complaints } = await start(() => granted);
     await requests.create(await nodeRequest());
@@ -122,7 +122,7 @@ describe('csr-approver', () => {
     ['denied', { conditions: [{ type: 'Denied', status: 'True' }] }],
     ['approved', { conditions: [{ type: 'Approved', status: 'True' }] }],
     ['issued', { certificate: 'eA==' }],
-  ])('leaves one alone that was %s', async (_, status) => {
+  ])('ignores a request that is already %s', async (_, status) => {
     const { requests, client } = await start(() => true);
     const before = client.writes.length;
     await requests.create({ ...(await nodeRequest()), status });
@@ -130,7 +130,7 @@ describe('csr-approver', () => {
     expect(client.writes.slice(before)).toEqual(['create certificatesigningrequests n1']);
   });
 
-  test('what cannot be read is reported once', async () => {
+  test('an unreadable request is reported once', async () => {
     const { clock, requests, complaints } = await start(() => true);
     const csr = await nodeRequest();
     await requests.create({ ...csr, spec: { ...csr.spec, request: Buffer.from('nonsense').toString('base64') } });

@@ -14,7 +14,7 @@ const at = new Date(start).toISOString();
 const later = new Date(start + 23 * hour).toISOString();
 const condition = (type: string, lastUpdateTime: string | undefined = at) => ({ type, status: 'True', lastUpdateTime });
 
-describe('when a request may go', () => {
+describe('the time at which a request is deleted', () => {
   const csr = (status: CertificateSigningRequest['status']): CertificateSigningRequest => ({
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
@@ -24,17 +24,22 @@ describe('when a request may go', () => {
   });
 
   test.each<[string, CertificateSigningRequest['status'], number | undefined, number | undefined]>([
-    ['nobody said anything', undefined, undefined, 24 * hour + 1],
+    ['undecided', undefined, undefined, 24 * hour + 1],
     ['denied', { conditions: [condition('Denied')] }, undefined, hour + 1],
     ['failed', { conditions: [condition('Approved'), condition('Failed')] }, undefined, hour + 1],
     ['issued', { conditions: [condition('Approved')], certificate: 'eA==' }, 99 * hour, hour + 1],
-    ['issued, and expired before', { conditions: [condition('Approved')], certificate: 'eA==' }, hour / 2, hour],
-    ['denied, whatever certificate it has', { conditions: [condition('Denied', later)] }, 2 * hour, 24 * hour + 1],
-    ['approved and never issued', { conditions: [condition('Approved')] }, undefined, 24 * hour + 1],
-    ['approved nobody knows when', { conditions: [condition('Approved', '')] }, undefined, undefined],
-    ['a condition nobody knows', { conditions: [condition('Odd')] }, undefined, undefined],
-    ['denied long before it was made', { conditions: [condition('Denied', '2020-01-01T00:00:00Z')] }, undefined, hour],
-    ['denied nobody knows when', { conditions: [condition('Denied', '')] }, undefined, undefined],
+    [
+      'issued, certificate expired earlier',
+      { conditions: [condition('Approved')], certificate: 'eA==' },
+      hour / 2,
+      hour,
+    ],
+    ['denied, whatever its certificate', { conditions: [condition('Denied', later)] }, 2 * hour, 24 * hour + 1],
+    ['approved but never issued', { conditions: [condition('Approved')] }, undefined, 24 * hour + 1],
+    ['approved at an unknown time', { conditions: [condition('Approved', '')] }, undefined, undefined],
+    ['with an unknown condition', { conditions: [condition('Odd')] }, undefined, undefined],
+    ['denied long before its creation', { conditions: [condition('Denied', '2020-01-01T00:00:00Z')] }, undefined, hour],
+    ['denied at an unknown time', { conditions: [condition('Denied', '')] }, undefined, undefined],
   ])('%s', (_, status, notAfter, expected) => {
     const time = expiresAt(csr(status), notAfter === undefined ? undefined : start + notAfter);
     expect(time).toBe(expected === undefined ? undefined : start + expected);
@@ -42,7 +47,7 @@ describe('when a request may go', () => {
 });
 
 describe('csr-cleaner', () => {
-  test('deletes on time, and what changed meanwhile is judged anew', async () => {
+  test('deletes on time, and re-evaluates a request that was changed meanwhile', async () => {
     const { client, clock } = await runControllers([csrCleaner()]);
     const requests = client.resource(CertificateSigningRequests);
     await requests.create(await testSigningRequest({ name: 'forgotten' }));
@@ -61,7 +66,7 @@ describe('csr-cleaner', () => {
     expect((await requests.list()).items).toEqual([]);
   });
 
-  test('deletes a request whose certificate expired', async () => {
+  test('deletes a request whose certificate has expired', async () => {
     const { client, clock } = await runControllers([
       csrCleaner({ retention: { decidedMs: 9_999 * hour, undecidedMs: 0, leastMs: 0 } }),
     ]);

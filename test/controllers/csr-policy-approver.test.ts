@@ -75,7 +75,7 @@ describe('patterns', () => {
     );
   });
 
-  test.each(['{', 'a}', '{nobody}', '***'])('%j is none', (text) => {
+  test.each(['{', 'a}', '{nobody}', '***'])('%j is invalid', (text) => {
     expect(() => parsePattern(text)).toThrow();
   });
 
@@ -96,11 +96,11 @@ describe('patterns', () => {
     ['secret.corp', 'secret.c*', false],
     ['s*t.corp', 'se*et.corp', true],
     ['*', '*.corp', false],
-  ])('%j, among those that a wildcard %j stands for: %s', (pattern, text, expected) => {
+  ])('%j covers all names of the wildcard %j: %s', (pattern, text, expected) => {
     expect(matcher(parsePattern(pattern), { separators: '.', wildcards: true })(text)).toBe(expected);
   });
 
-  test('agree with the regular expression that says the same', () => {
+  test('match like the equivalent regular expression', () => {
     const piece = fc.constantFrom('a', 'b', '.', '*', '**');
     const pieces = fc.array(piece, { maxLength: 6 }).filter((all) => !all.join('').includes('***'));
     const texts = fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 8 });
@@ -119,7 +119,7 @@ describe('patterns', () => {
     ['*a'.repeat(20), 'alice', 100_000],
     ['**{username}', 'a'.repeat(4_096), 65_536],
     ['{username}', 'a*'.repeat(2_048), 65_536],
-  ])('take time by the length of the text: %s', async (pattern, username, length) => {
+  ])('match in linear time: %s', async (pattern, username, length) => {
     await expectShort(3_000, () => {
       const fits = matcher(parsePattern(`${pattern}b`), {
         substitutes: { username },
@@ -143,11 +143,11 @@ test.each([
   ['fd00::/8', 'fd12::1', true],
   ['fd00::/8', '10.0.0.1', false],
   ['0.0.0.0/0', '1.2.3.4', true],
-])('range %s and %s: %s', (range, address, expected) => {
+])('range %s contains %s: %s', (range, address, expected) => {
   const parsed = parseRange(range);
   expect(parsed && inRange(parsed, address)).toBe(expected);
 });
-test.each(['10.0.0.1/8', '10.0.0.0/33', 'x', '10.0.0.0/', '10.0.0.0/8/8', ''])('%j is no range', (text) => {
+test.each(['10.0.0.1/8', '10.0.0.0/33', 'x', '10.0.0.0/', '10.0.0.0/8/8', ''])('%j is an invalid range', (text) => {
   expect(parseRange(text)).toBeUndefined();
 });
 
@@ -161,54 +161,69 @@ const otherName = {
 describe('an approving rule', () => {
   const account = { username: 'system:serviceaccount:shop:web' };
   test.each<[string, Partial<PolicyRule>, Asking, string]>([
-    ['matches what it allows', {}, {}, 'approve by team'],
-    ['is about its signers', {}, { signerName: 'example.test/other' }, 'leave: '],
-    ['may be about a domain', { signers: ['example.test/*'] }, { signerName: 'example.test/other' }, 'approve by team'],
-    ['is for its requesters', {}, { groups: ['b'] }, 'leave: team: the requester is in none of the groups'],
+    ['matches a request that it allows', {}, {}, 'approve by team'],
+    ['applies to its signers only', {}, { signerName: 'example.test/other' }, 'leave: '],
     [
-      'wants user and group',
+      'may apply to a whole domain of signers',
+      { signers: ['example.test/*'] },
+      { signerName: 'example.test/other' },
+      'approve by team',
+    ],
+    ['applies to its requesters only', {}, { groups: ['b'] }, 'leave: team: the requester is in none of the groups'],
+    [
+      'requires both user and group if both are given',
       { requesters: { groups: ['team-a'], usernames: ['bob'] } },
       {},
       'leave: team: the requester is not one of those',
     ],
-    ['knows the requester’s name', {}, { commonName: 'bob' }, 'leave: team: subject commonName "bob" is not allowed'],
-    ['wants a common name', {}, { commonName: '' }, 'leave: team: the common name is missing'],
-    ['allows fewer usages', {}, { usages: ['client auth'] }, 'approve by team'],
     [
-      'allows no further usage',
+      "may require the requester's name",
+      {},
+      { commonName: 'bob' },
+      'leave: team: subject commonName "bob" is not allowed',
+    ],
+    ['requires a common name', {}, { commonName: '' }, 'leave: team: the common name is missing'],
+    ['allows a subset of its usages', {}, { usages: ['client auth'] }, 'approve by team'],
+    [
+      'allows no additional usage',
       {},
       { usages: [...usages, 'server auth'] },
       'leave: team: usage "server auth" is not allowed',
     ],
     [
-      'allows no organization by itself',
+      'allows no organization by default',
       {},
       { organizations: ['system:masters'] },
       'leave: team: subject organizations "system:masters" is not allowed',
     ],
     [
-      'allows organizations it names',
+      'allows the organizations it names',
       { subject: { organizations: ['dev', 'team-*'], commonName: ['*'] } },
       { organizations: ['team-b', 'dev'] },
       'approve by team',
     ],
-    ['allows no names by itself', {}, { dnsNames: ['a.b'] }, 'leave: team: DNS name "a.b" is not allowed'],
-    ['allows no URI by itself', {}, { uris: ['spiffe://a/b'] }, 'leave: team: URI "spiffe://a/b" is not allowed'],
-    ['allows no mail by itself', {}, { emailAddresses: ['a@b'] }, 'leave: team: mail address "a@b" is not allowed'],
+    ['allows no DNS name by default', {}, { dnsNames: ['a.b'] }, 'leave: team: DNS name "a.b" is not allowed'],
+    ['allows no URI by default', {}, { uris: ['spiffe://a/b'] }, 'leave: team: URI "spiffe://a/b" is not allowed'],
     [
-      'allows no address by itself',
+      'allows no mail address by default',
+      {},
+      { emailAddresses: ['a@b'] },
+      'leave: team: mail address "a@b" is not allowed',
+    ],
+    [
+      'allows no IP address by default',
       {},
       { ipAddresses: ['10.0.0.1'] },
       'leave: team: IP address "10.0.0.1" is not allowed',
     ],
     [
-      'allows every name it covers',
+      'allows every DNS name that it covers',
       { names: { dns: ['*.shop.example'] } },
       { dnsNames: ['a.shop.example', 'B.Shop.example'] },
       'approve by team',
     ],
     [
-      'allows no name it does not cover',
+      'allows no DNS name that it does not cover',
       { names: { dns: ['*.shop.example'] } },
       { dnsNames: ['a.shop.example', 'a.b.shop.example'] },
       'leave: team: DNS name "a.b.shop.example" is not allowed',
@@ -233,13 +248,13 @@ describe('an approving rule', () => {
       ],
     ),
     [
-      'allows no wildcard by itself',
+      'allows no wildcard name by default',
       { names: { dns: ['**'] } },
       { dnsNames: ['*.shop.example'] },
       'leave: team: DNS name "*.shop.example" is a wildcard',
     ],
     [
-      'allows wildcards if it says so',
+      'allows wildcard names if it says so',
       { names: { dns: ['**'], wildcards: true } },
       { dnsNames: ['*.shop.example'] },
       'approve by team',
@@ -251,31 +266,31 @@ describe('an approving rule', () => {
       'approve by team',
     ],
     [
-      'allows no address beyond',
+      'allows no address outside its ranges',
       { names: { ip: ['10.0.0.0/8'] } },
       { ipAddresses: ['10.2.3.4', '11.0.0.1'] },
       'leave: team: IP address "11.0.0.1" is not allowed',
     ],
     [
-      'knows accounts',
+      'substitutes the namespace and name of a service account',
       { names: { uri: ['spiffe://x/ns/{namespace}/sa/{serviceaccount}'] } },
       { ...account, uris: ['spiffe://x/ns/shop/sa/web'] },
       'approve by team',
     ],
     [
-      'knows that others are no accounts',
+      'does not match other requesters as service accounts',
       { names: { uri: ['spiffe://x/ns/{namespace}/**'] } },
       { uris: ['spiffe://x/ns/shop/sa/web'] },
       'leave: team: URI "spiffe://x/ns/shop/sa/web" is not allowed',
     ],
     [
-      'takes no query for a part of the host',
+      'does not take a query for a part of the host',
       { names: { uri: ['https://*.shop.example/**'] } },
       { uris: ['https://a.shop.example/?x', 'https://other.example?.shop.example/'] },
       'leave: team: URI "https://other.example?.shop.example/" is not allowed',
     ],
     [
-      'takes no fragment for a part of the host',
+      'does not take a fragment for a part of the host',
       { names: { uri: ['https://*.shop.example/**'] } },
       { uris: ['https://other.example#.shop.example/'] },
       'leave: team: URI "https://other.example#.shop.example/" is not allowed',
@@ -295,48 +310,53 @@ describe('an approving rule', () => {
       `leave: team: URI ${JSON.stringify(`spiffe://x/ns/shop/sa/${rest}`)} is not allowed`,
     ]),
     [
-      'takes what is spelled as in the rule',
+      'matches URIs as they are spelled',
       { names: { uri: ['https://shop.example/a%20b/...', 'https://shop.example/a/.b./**'] } },
       { uris: ['https://shop.example/a%20b/...', 'https://shop.example/a/.b./%2F'] },
       'approve by team',
     ],
     [
-      'takes no name that ends early for some',
+      'refuses a name with a NUL byte',
       { names: { dns: ['**.shop.example'] } },
       { dnsNames: ['other.example\0.shop.example'] },
       'leave: team: a name has a control character',
     ],
     [
-      'wants a lifetime asked for',
+      'requires a lifetime if it has a maximum',
       { maxExpirationSeconds: 3_600 },
       {},
       'leave: team: the lifetime is longer than allowed, or not set',
     ],
     [
-      'wants a short lifetime',
+      'refuses too long a lifetime',
       { maxExpirationSeconds: 3_600 },
       { expirationSeconds: 3_601 },
       'leave: team: the lifetime is longer than allowed, or not set',
     ],
-    ['allows a short lifetime', { maxExpirationSeconds: 3_600 }, { expirationSeconds: 3_600 }, 'approve by team'],
-    ['takes usual keys', {}, { keyType: 'RSA-2048' }, 'approve by team'],
-    ['takes no weak ones', {}, { key: weakKey }, 'leave: team: a key of RSA with 1024 bits is not allowed'],
     [
-      'takes the keys it names',
+      'allows a short enough lifetime',
+      { maxExpirationSeconds: 3_600 },
+      { expirationSeconds: 3_600 },
+      'approve by team',
+    ],
+    ['allows the usual keys', {}, { keyType: 'RSA-2048' }, 'approve by team'],
+    ['allows no weak keys', {}, { key: weakKey }, 'leave: team: a key of RSA with 1024 bits is not allowed'],
+    [
+      'allows only the keys it names',
       { keys: [{ type: 'ECDSA', minBits: 384 }] },
       {},
       'leave: team: a key of ECDSA with 256 bits is not allowed',
     ],
-    ['takes Ed25519', { keys: [{ type: 'Ed25519' }] }, { keyType: 'Ed25519' }, 'approve by team'],
-    ['makes nobody a CA', {}, { extensions: [ca] }, 'leave: team: the request asks for a CA'],
+    ['may allow Ed25519', { keys: [{ type: 'Ed25519' }] }, { keyType: 'Ed25519' }, 'approve by team'],
+    ['refuses a request for a CA', {}, { extensions: [ca] }, 'leave: team: the request asks for a CA'],
     [
-      'lets no name pass unseen',
+      'refuses a name of an unknown type',
       {},
       { extensions: [otherName] },
       'leave: team: an alternative name is of a kind other than DNS, IP, mail and URI',
     ],
     [
-      'lets no extension pass unseen',
+      'refuses an unknown extension',
       {},
       { extensions: [{ oid: '1.2.3', critical: false, value: Buffer.alloc(0) }] },
       'leave: team: the request asks for the extension 1.2.3',
@@ -351,69 +371,69 @@ describe('a denying rule', () => {
   test.each<[string, Partial<PolicyRule>, Asking, string]>([
     ['without conditions matches everything of its signers', {}, {}, 'deny by never'],
     [
-      'matches if one name is named',
+      'matches if one of the names matches',
       { names: { dns: ['**.internal'] } },
       { dnsNames: ['a.b', 'x.y.INTERNAL'] },
       'deny by never',
     ],
     [
-      'does not match others',
+      'does not match other names',
       { names: { dns: ['**.internal'] } },
       { dnsNames: ['a.b'] },
       'leave: never: no DNS name is named',
     ],
     [
-      'matches a group asked for',
+      'matches a requested group',
       { subject: { organizations: ['system:**'] } },
       { organizations: ['a', 'system:masters'] },
       'deny by never',
     ],
     [
-      'matches users whatever the case of their names',
+      'matches user names regardless of case',
       { names: { dns: ['{username}.example'] } },
       { username: 'Kate', dnsNames: ['kate.example'] },
       'deny by never',
     ],
     ['matches weak keys', { keys: [{ type: 'RSA', maxBits: 2_048 }] }, { keyType: 'RSA-2048' }, 'deny by never'],
     [
-      'leaves strong keys',
+      'does not match strong keys',
       { keys: [{ type: 'RSA', maxBits: 2_048 }] },
       {},
       'leave: never: the key is not one of those',
     ],
-    ['matches a lifetime left open', { maxExpirationSeconds: 600 }, {}, 'deny by never'],
+    ['matches a request without a lifetime', { maxExpirationSeconds: 600 }, {}, 'deny by never'],
     [
-      'leaves a short lifetime',
+      'does not match a short enough lifetime',
       { maxExpirationSeconds: 600 },
       { expirationSeconds: 600 },
       'leave: never: the lifetime is short enough',
     ],
     [
-      'needs all its conditions',
+      'matches only if all its conditions do',
       { usages: ['server auth'], names: { dns: ['a'] } },
       { dnsNames: ['a'] },
       'leave: never: no usage is named',
     ],
     [
-      'matches hosts and domains whatever their case',
+      'matches hosts and domains regardless of case',
       { names: { uri: ['https://shop.example/**'] } },
       { uris: ['HTTPS://Shop.example/a'] },
       'deny by never',
     ],
     [
-      'matches paths to the letter',
+      'matches paths exactly',
       { names: { uri: ['https://shop.example/a'] } },
       { uris: ['https://shop.example/A'] },
       'leave: never: no URI is named',
     ],
     [
-      'matches domains of mail whatever their case',
+      'matches domains of mail addresses regardless of case',
       { names: { email: ['*@CORP.example'] } },
       { emailAddresses: ['ceo@corp.Example'] },
       'deny by never',
     ],
     [
-      'matches a wildcard that stands for what is denied',
+      'matches a wildcard that covers a denied name',
       { names: { dns: ['secret.corp.example'] } },
       { dnsNames: ['*.corp.example'] },
       'deny by never',
@@ -432,13 +452,13 @@ describe('a denying rule', () => {
       'deny by never',
     ]),
     [
-      'matches what is named among too many',
+      'matches a denied name among too many names',
       { names: { dns: ['secret'] } },
       { dnsNames: ['secret', ...Array.from({ length: 1_000 }, (_, at) => `a${at}`)] },
       'deny by never',
     ],
     [
-      'lets a person look at more than it looks at',
+      'leaves a request with too many names to a person',
       { names: { dns: ['secret'] } },
       { dnsNames: Array.from({ length: 40 }, (_, at) => `${'a'.repeat(2_000)}${at}`) },
       'leave: never: the 40 of DNS name are too long',
@@ -468,7 +488,7 @@ describe('a denying rule', () => {
       ],
     ),
     [
-      'is passed by with no query',
+      'is not bypassed with a query',
       { names: { uri: ['https://shop.example/*'] } },
       { uris: ['https://shop.example/a?b'] },
       'deny by never',
@@ -479,20 +499,20 @@ describe('a denying rule', () => {
 });
 
 describe('a policy', () => {
-  test('the first rule that matches decides', async () => {
+  test('the first matching rule decides', async () => {
     const never = { ...deny, names: { dns: ['**'] } };
     const open = { ...approve, names: { dns: ['**'] } };
     expect(await verdict({ rules: [never, open] }, { dnsNames: ['a'] })).toBe('deny by never');
     expect(await verdict({ rules: [open, never] }, { dnsNames: ['a'] })).toBe('approve by team');
   });
 
-  test('its default concerns the signers that rules name', async () => {
+  test('its default applies to the signers that its rules name', async () => {
     const policy = { default: 'deny', rules: [approve] } as const;
     expect(await verdict(policy, { groups: [] })).toBe('deny by undefined');
     expect(await verdict(policy, { signerName: 'kubernetes.io/kubelet-serving' })).toBe('leave: ');
   });
 
-  test('speaks of a well-known signer under all its names', async () => {
+  test('applies to a well-known signer under all its names', async () => {
     const rules = [{ ...deny, signers: ['kubernetes.io/kube-apiserver-client'] }];
     const asking = { signerName: 'kubernetes.io/apiserver-client' };
     expect(await verdict({ rules }, asking)).toBe('deny by never');
@@ -503,7 +523,7 @@ describe('a policy', () => {
     expect(compilePolicy({ rules: other })(facts).verdict).toBe('leave');
   });
 
-  test('its default concerns what asks for more than is looked at, too', async () => {
+  test('its default also applies to requests with too many names to check', async () => {
     const dnsNames = Array.from({ length: 1_001 }, (_, at) => `a${at}`);
     const rules = [
       { ...deny, names: { dns: ['secret'] } },
@@ -513,7 +533,7 @@ describe('a policy', () => {
     expect(await verdict({ rules }, { dnsNames })).toMatch(/^leave: never: there are more than 1000/);
   });
 
-  test('an expression decides besides; one that fails decides nothing', async () => {
+  test('an expression is an additional condition; one that fails decides nothing', async () => {
     const facts = factsOf(await request());
     const asked: string[] = [];
     const compile = (text: string) => {
@@ -552,7 +572,7 @@ describe('a policy', () => {
   ])('is refused with %j', (rule, problem) => {
     expect(policyProblems({ rules: [{ ...approve, ...rule }] })).toEqual([problem]);
   });
-  test('is refused with two rules of a name', () => {
+  test('is refused with duplicate rule names', () => {
     expect(policyProblems({ rules: [approve, approve] })).toEqual(['rules[1].name: duplicate rule "team"']);
     // From a program without types: an unknown word is not a permission.
     expect(policyProblems({ mode: 'shadwo' as 'shadow', rules: [approve] })).toEqual([
@@ -575,7 +595,7 @@ describe('csr-policy-approver', () => {
     return { conditions, events, writes: world.client.writes };
   }
 
-  test('approves, naming the rule', async () => {
+  test('approves with the name of the rule', async () => {
     const { conditions, writes, events } = await start({ rules: [approve] });
     const message = 'Approved by rule "team" of the certificate policy.';
     expect(conditions).toEqual([{ type: 'Approved', status: 'True', reason: 'PolicyApproved', message }]);
@@ -583,17 +603,17 @@ describe('csr-policy-approver', () => {
     expect(events).toEqual([]);
   });
 
-  test('denies, naming the rule', async () => {
+  test('denies with the name of the rule', async () => {
     const message = 'Denied by rule "never" of the certificate policy.';
     const { conditions } = await start({ rules: [deny] });
     expect(conditions).toEqual([{ type: 'Denied', status: 'True', reason: 'PolicyDenied', message }]);
   });
 
-  test('leaves the rest alone', async () => {
+  test('leaves other requests undecided', async () => {
     expect((await start({ rules: [approve] }, { groups: [] })).conditions).toBeUndefined();
   });
 
-  test('in shadow mode only records what it would have done', async () => {
+  test('only records its decisions in shadow mode', async () => {
     const { conditions, events } = await start({ mode: 'shadow', rules: [approve] });
     expect(conditions).toBeUndefined();
     expect(events).toMatchObject([

@@ -49,7 +49,7 @@ async function start(...signers: readonly Signer[]) {
 }
 
 describe('csr-signer', () => {
-  test('writes the certificate of an approved request, once', async () => {
+  test('writes the certificate of an approved request once', async () => {
     const one = signer();
     const world = await start(one);
     await world.create();
@@ -63,7 +63,7 @@ describe('csr-signer', () => {
     ]);
   });
 
-  test('says in the log what became of a request', async () => {
+  test('logs the outcome of a request', async () => {
     const refusing = signer(async () => ({ refused: 'too young', reason: 'AgeLimit' }), 'example.test/others');
     const { requests, news } = await start(signer(), refusing);
     for (const [name, signerName] of Object.entries({ a: 'example.test/clients', b: 'example.test/others' })) {
@@ -92,11 +92,11 @@ describe('csr-signer', () => {
   });
 
   test.each([
-    ['nobody approved', {}],
-    ['denied besides', { status: { conditions: [...approved.conditions, { type: 'Denied', status: 'True' }] } }],
+    ['not approved', {}],
+    ['denied as well', { status: { conditions: [...approved.conditions, { type: 'Denied', status: 'True' }] } }],
     ['failed', { status: { conditions: [...approved.conditions, { type: 'Failed', status: 'True' }] } }],
     ['issued', { status: { ...approved, certificate: 'eA==' } }],
-  ])('does not sign what is %s', async (_, more) => {
+  ])('does not sign a request that is %s', async (_, more) => {
     const one = signer();
     const { create, clock } = await start(one);
     await create(more);
@@ -122,7 +122,7 @@ describe('csr-signer', () => {
     expect(one.asked.length).toBe(1);
   });
 
-  test('trouble is tried again with the same uid', async () => {
+  test('retries a failed signing with the same uid', async () => {
     let trouble = 2;
     const one = signer(async () => {
       if (trouble-- > 0) throw new Error('HSM did not answer');
@@ -136,7 +136,7 @@ describe('csr-signer', () => {
     expect(one.asked.map(({ uid }) => uid)).toEqual(['uid-1', 'uid-1', 'uid-1']);
   });
 
-  test('how asking ended is told by what the signer serves: of failures each time, of a stop nothing', async () => {
+  test('reports each signing outcome per signer: every failure, but no interruption by a stop', async () => {
     const told: (readonly [string, SigningOutcome])[] = [];
     let trouble = 2;
     const flaky = signer(async (request) => {
@@ -182,7 +182,7 @@ describe('csr-signer', () => {
     { refused: 'no' },
     { refused: 'no', reason: 'has spaces' },
     { reason: 'No' },
-  ])('what is no answer is trouble: %j', async (answer) => {
+  ])('treats an invalid answer as a failure: %j', async (answer) => {
     const one = signer(async () => answer as unknown as SigningResult);
     const { create, now, clock } = await start(one);
     await create();
@@ -191,7 +191,7 @@ describe('csr-signer', () => {
     expect((await now())?.status?.conditions).toEqual(approved.conditions);
   });
 
-  test('a signer that does not answer is given up and asked again', async () => {
+  test('gives up on a signer that does not answer, and asks again', async () => {
     let told = 0;
     const one = signer((_, signal) => {
       signal.addEventListener('abort', () => told++);
@@ -205,7 +205,7 @@ describe('csr-signer', () => {
     expect(complaints).toEqual(['reconcile failed: not done within 1000 ms']);
   });
 
-  test('a signer that may take longer is waited for', async () => {
+  test('waits longer for a signer with a longer timeout', async () => {
     const one = { ...signer(() => new Promise(() => {})), timeoutMs: 60_000 };
     const { create, clock } = await start(one);
     await create();
@@ -215,7 +215,7 @@ describe('csr-signer', () => {
     expect(one.asked.length).toBe(2);
   });
 
-  test('a lost race over the object does not sign again', async () => {
+  test('does not sign again after a write conflict', async () => {
     const one = signer();
     const world = await start(one);
     let races = 2;
@@ -227,7 +227,7 @@ describe('csr-signer', () => {
     expect(one.asked.length).toBe(1);
   });
 
-  test('an answer that could not be written is kept for the next try', async () => {
+  test('keeps an answer that could not be written for the next try', async () => {
     const one = signer(async () => ({ refused: 'no', reason: 'No' }));
     const { create, clock, client, now } = await start(one);
     let down = 3;
@@ -240,7 +240,7 @@ describe('csr-signer', () => {
   });
 
   test.each(['being signed', 'being recorded', 'being written'])(
-    'what is %s when the controller is told to stop is recorded and handed out',
+    'records and hands out a certificate that is %s when the controller is stopped',
     async (state) => {
       let world: Awaited<ReturnType<typeof runControllers>>;
       let stopped: Promise<void> | undefined;
@@ -272,7 +272,7 @@ describe('csr-signer', () => {
     },
   );
 
-  test('a signer that answers nothing keeps nobody from stopping', async () => {
+  test('stops although a signer does not answer', async () => {
     const one = signer(() => new Promise(() => {}));
     const { create, clock, stop, client } = await start(one);
     await create();
@@ -289,7 +289,7 @@ describe('csr-signer', () => {
     expect(client.writes).toEqual(['create certificatesigningrequests a']);
   });
 
-  test('an answer that is larger than the server takes is given up', async () => {
+  test('gives up on an answer that is too large for the server', async () => {
     const one = signer();
     const { create, clock, client, complaints, requests, now } = await start(one);
     client.fail = ({ subresource }) => (subresource === 'status' ? entityTooLarge('no') : undefined);
@@ -304,7 +304,7 @@ describe('csr-signer', () => {
     expect(one.asked.length).toBe(2);
   });
 
-  test('writes nothing if the request was denied while it was being signed', async () => {
+  test('writes nothing if the request was denied during signing', async () => {
     let finish: (result: SigningResult) => void = () => {};
     const one = signer(() => new Promise((resolve) => (finish = resolve)));
     const { create, requests, client, clock } = await start(one);
@@ -329,18 +329,18 @@ describe('csr-signer', () => {
         return (await ca).issue(other.pem, { seconds: 3_600, usages: ['client auth'] });
       },
     ],
-    ['that is no PEM', async () => 'certificate'],
-    ['that is a key', async () => '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'],
-    ['that does not parse', async () => '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
+    ['that is not PEM', async () => 'certificate'],
+    ['that is a private key', async () => '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'],
+    ['that is malformed', async () => '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
     [
-      'with an intermediate that does not parse',
+      'with a malformed intermediate',
       async () => `${await issued()}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
     ],
     [
-      'with headers, which the server would not take',
+      'with PEM headers, which the server would refuse',
       async () => (await issued()).replace('CERTIFICATE-----\n', 'CERTIFICATE-----\nName: value\n\n'),
     ],
-  ])('hands out nothing %s', async (_, answer) => {
+  ])('hands out no certificate %s', async (_, answer) => {
     const one = signer(async () => ({ issued: await answer() }));
     const world = await start(one);
     await world.create();
@@ -354,7 +354,7 @@ describe('csr-signer', () => {
     expect(world.client.writes).toEqual(['create certificatesigningrequests a']);
   });
 
-  test('one signer for a name: the exact one before that of the domain', () => {
+  test('chooses the signer of the exact name before that of the domain', () => {
     const exact = signer(issue, 'a.test/x');
     const domain = signer(issue, 'a.test/*');
     const signers = [domain, exact];
@@ -366,7 +366,7 @@ describe('csr-signer', () => {
     expect(() => csrSigners({ signers: [exact, signer(issue, 'a.test/x')] })).toThrow('two signers serve a.test/x');
   });
 
-  test('a request asked of two signers is signed by one', async () => {
+  test('signs a request for which there are two signers once', async () => {
     const exact = signer(async () => ({ refused: 'exact', reason: 'Exact' }));
     const domain = signer(async () => ({ refused: 'domain', reason: 'Domain' }), 'example.test/*');
     const { create, clock } = await start(domain, exact);
@@ -376,7 +376,7 @@ describe('csr-signer', () => {
   });
 });
 
-test('a signer gets the request and nothing that stood around it', async () => {
+test('a signer gets the request without surrounding text', async () => {
   const csr = await testSigningRequest({ name: 'a', expirationSeconds: 700 });
   const pem = Buffer.from(csr.spec.request ?? '', 'base64').toString();
   const dirty = Buffer.from(

@@ -127,7 +127,7 @@ describe('decide', () => {
 });
 
 describe('garbage-collector', () => {
-  test('dependents go with their last owner', async () => {
+  test('dependents are deleted with their last owner', async () => {
     const { owners, dependents, names, key } = await start();
     const [a, b] = [await owners.create(owner('a')), await owners.create(owner('b'))];
     await dependents.create(dependent('of-a', [refTo(a)]));
@@ -147,7 +147,7 @@ describe('garbage-collector', () => {
     ['has another uid', { uid: 'uid-other' }],
     ['has another name', { name: 'x' }],
     ['is of another group', { apiVersion: 'example.com/v1' }],
-  ])('a dependent goes whose owner %s', async (_, more) => {
+  ])('a dependent is deleted whose owner %s', async (_, more) => {
     const { owners, dependents, names } = await start();
     const a = await owners.create(owner('a'));
     await dependents.create(dependent('d', [refTo(a, more)]));
@@ -156,7 +156,7 @@ describe('garbage-collector', () => {
     expect((await owners.list()).items.length).toBe(1);
   });
 
-  test('what was there before it started is judged too', async () => {
+  test('dependents from before the start are collected too', async () => {
     const { names } = await start(async (client) => {
       const a = await client.resource(ConfigMaps).create(owner('a'));
       await client.resource(Secrets).create(dependent('kept', [refTo(a)]));
@@ -165,7 +165,7 @@ describe('garbage-collector', () => {
     expect(await names()).toEqual(['kept']);
   });
 
-  test('an owner deleted in the foreground waits for those who block it', async () => {
+  test('an owner in foreground deletion waits for blocking dependents', async () => {
     const { owners, dependents, names, key } = await start();
     const a = await owners.create(owner('a'));
     await dependents.create(dependent('blocks', [refTo(a, { blockOwnerDeletion: true })], ['example.com/hold']));
@@ -180,7 +180,7 @@ describe('garbage-collector', () => {
     expect(await owners.get(key('a'))).toBeUndefined();
   });
 
-  test('all go of an owner deleted in the foreground, blocking it or not, also while somebody else holds it', async () => {
+  test('all dependents of a foreground deletion are deleted, even if another finalizer holds the owner', async () => {
     const { owners, dependents, names, key } = await start();
     const a = await owners.create(owner('a', ['example.com/hold']));
     for (let i = 0; i < 20; i++) await dependents.create(dependent(`d${i}`, [refTo(a)]));
@@ -191,7 +191,7 @@ describe('garbage-collector', () => {
     expect((await owners.get(key('a')))?.metadata.finalizers).toEqual(['example.com/hold']);
   });
 
-  test('a foreground deletion with nobody below ends at once', async () => {
+  test('a foreground deletion without dependents ends at once', async () => {
     const { owners, key } = await start();
     await owners.create(owner('a'));
     await owners.delete(key('a'), { propagationPolicy: 'Foreground' });
@@ -199,7 +199,7 @@ describe('garbage-collector', () => {
     expect(await owners.get(key('a'))).toBeUndefined();
   });
 
-  test('two that block each other do not wait for ever', async () => {
+  test('a cycle of two blocking owners is resolved', async () => {
     const { owners, key, clock } = await start();
     const a = await owners.create(owner('a'));
     const b = await owners.create({
@@ -215,7 +215,7 @@ describe('garbage-collector', () => {
     expect((await owners.list()).items).toEqual([]);
   });
 
-  test('orphans are let go of before their owner goes', async () => {
+  test('orphans are released before their owner is deleted', async () => {
     const { owners, dependents, key } = await start();
     const a = await owners.create(owner('a'));
     const b = await owners.create(owner('b'));
@@ -228,7 +228,7 @@ describe('garbage-collector', () => {
     expect((await dependents.get(key('e')))?.metadata.ownerReferences ?? []).toEqual([]);
   });
 
-  test('a dependent that cannot be let go of holds its owner, and none of the others', async () => {
+  test('a dependent that cannot be released holds its owner, but no other dependent', async () => {
     const { owners, dependents, client, clock, key } = await start();
     const a = await owners.create(owner('a'));
     await dependents.create(dependent('d', [refTo(a)]));
@@ -244,7 +244,7 @@ describe('garbage-collector', () => {
     expect((await dependents.get(key('d')))?.metadata.ownerReferences ?? []).toEqual([]);
   });
 
-  test('an owner of a kind that is not served keeps its dependents', async () => {
+  test('an owner of an unserved kind keeps its dependents', async () => {
     const { owners, dependents, names, complaints } = await start();
     const a = await owners.create(owner('a'));
     await dependents.create(dependent('d', [refTo(a, { kind: 'Unknown' })]));
@@ -254,9 +254,9 @@ describe('garbage-collector', () => {
   });
 
   test.each([
-    ['was seen to go', undefined, 'get'],
-    ['was found to be gone', ['get'], 'delete'],
-  ])('dependents go with an owner that %s before its definition did', async (_, can, fails) => {
+    ['was seen to be deleted', undefined, 'get'],
+    ['was found to be absent', ['get'], 'delete'],
+  ])('dependents are deleted with an owner that %s before its definition', async (_, can, fails) => {
     const { client, clock, names, key } = await start((api) => {
       api.discovered = [...api.discovered, discovered(Widgets, can)];
     });
@@ -288,7 +288,7 @@ describe('garbage-collector', () => {
   test.each([
     ['cluster-scoped', Namespaces, {}, ''],
     ['in another namespace', Secrets, { namespace: 'm' }, 'm'],
-  ])('a namespaced owner of an object %s is told of', async (_, type, place, space) => {
+  ])('a namespaced owner of an object that is %s is reported in an event', async (_, type, place, space) => {
     const { owners, client } = await start();
     const a = await owners.create(owner('a'));
     const metadata = { name: 'd', ...place, ownerReferences: [refTo(a)] };
@@ -311,7 +311,7 @@ describe('garbage-collector', () => {
     expect(events[0]?.metadata.namespace).toBe(space || 'default');
   });
 
-  test('an owner that came into being while a dependent was judged keeps it', async () => {
+  test('an owner that was created while its dependent was examined keeps it', async () => {
     const { owners, dependents, names, client } = await start();
     const real = await owners.create(owner('a'));
     client.dropWatches(new Error('reset'));
@@ -320,7 +320,7 @@ describe('garbage-collector', () => {
     expect(await names()).toEqual(['d']);
   });
 
-  test('dependents go with an owner of a kind that is not watched', async () => {
+  test('dependents are deleted with an owner of an unwatched kind', async () => {
     const { client, clock, owners, dependents, names, key } = await start();
     client.discovered = [discovered(ConfigMaps, ['get', 'list']), discovered(Secrets)];
     await clock.advance(30_000);
@@ -333,7 +333,7 @@ describe('garbage-collector', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('types served later are watched, and those no longer served forgotten', async () => {
+  test('newly served types are watched, and unserved types forgotten', async () => {
     const { client, clock, owners, dependents, names, key } = await start((api) => {
       api.discovered = [discovered(ConfigMaps)];
     });
@@ -354,7 +354,7 @@ describe('garbage-collector', () => {
   const unlistable = ({ verb, plural }: { readonly verb: string; readonly plural: string }) =>
     verb === 'list' && plural === 'widgets' ? serviceUnavailable('conversion webhook failed') : undefined;
 
-  test('watches are begun in turns, and nothing is judged before all were', async () => {
+  test('watches are started in turns, and nothing is judged before all of them are synced', async () => {
     const types = [ConfigMaps, Secrets, Namespaces];
     const clock = new FakeClock();
     const client = new FakeClient(clock);
@@ -405,7 +405,7 @@ describe('garbage-collector', () => {
         discovered({ ...Widgets, version: 'v2' }),
       ],
     ],
-  ])('a resource that cannot be listed and %s later is waited for by nobody', async (_, before) => {
+  ])('a resource that cannot be listed and %s later is not waited for', async (_, before) => {
     const { client, clock, owners, dependents, names, key } = await start((api) => {
       api.discovered = before([...api.discovered, discovered(Widgets)]);
     });
@@ -420,7 +420,7 @@ describe('garbage-collector', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('an owner of a kind that cannot be listed and is served later keeps its dependents', async () => {
+  test('an owner of an unlistable kind that is served later keeps its dependents', async () => {
     const { client, clock, names, key } = await start();
     client.fail = unlistable;
     client.discovered = [...client.discovered, discovered(Widgets)];
@@ -433,7 +433,7 @@ describe('garbage-collector', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('a resource that cannot be listed is found gone while many wait for it', async () => {
+  test('the removal of an unlistable resource is noticed while many objects wait for it', async () => {
     const { client, owners, dependents, names, key } = await start((api) => {
       api.fail = unlistable;
       api.discovered = [...api.discovered, discovered(CustomResourceDefinitions), discovered(Widgets)];
@@ -459,7 +459,7 @@ describe('garbage-collector', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('what is served is asked for often for seconds after a definition changed, also where the clock is set back', async () => {
+  test('discovery runs often for seconds after a definition changed, even if the clock is set back', async () => {
     const { client, clock } = await start((api) => {
       api.discovered = [...api.discovered, discovered(CustomResourceDefinitions)];
     });
@@ -475,7 +475,7 @@ describe('garbage-collector', () => {
     expect(asked() - before).toBe(7);
   });
 
-  test('what is served is asked for again at the usual period at the latest, and soon after it failed once', async () => {
+  test('discovery runs again after the usual period, and soon after a failure', async () => {
     const { client, clock, owners, dependents, names, key, complaints } = await start((api) => {
       api.fail = ({ verb }) => (verb === 'discover' ? serviceUnavailable('no discovery') : undefined);
     });
@@ -492,7 +492,7 @@ describe('garbage-collector', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('a foreground deletion does not wait for what cannot be listed', async () => {
+  test('a foreground deletion does not wait for unlistable resources', async () => {
     const { client, clock, owners, key } = await start((api) => {
       api.fail = unlistable;
       api.discovered = [...api.discovered, discovered(Widgets)];
@@ -510,7 +510,7 @@ describe('garbage-collector', () => {
       'is no longer served',
       (client: FakeClient) => (client.discovered = [discovered(ConfigMaps), discovered(Secrets)]),
     ],
-  ])('an owner of orphans stays until what may be among them %s', async (_, mend) => {
+  ])('an orphaning owner stays until a resource that may have dependents %s', async (_, mend) => {
     const { client, clock, owners, dependents, key } = await start((api) => {
       api.fail = unlistable;
       api.discovered = [...api.discovered, discovered(Widgets)];
@@ -530,7 +530,7 @@ describe('garbage-collector', () => {
     expect(await widgets.get(key('w'))).toBeDefined();
   });
 
-  test('an owner of orphans in a namespace does not wait for resources outside of namespaces', async () => {
+  test('an orphaning owner in a namespace does not wait for cluster-scoped resources', async () => {
     const { clock, owners, key } = await start((api) => {
       api.fail = unlistable;
       api.discovered = [...api.discovered, discovered({ ...Widgets, namespaced: false })];
@@ -541,7 +541,7 @@ describe('garbage-collector', () => {
     expect(await owners.get(key('a'))).toBeUndefined();
   });
 
-  test('dependents go with an owner that went while its resource was served in one version after the other', async () => {
+  test('dependents are deleted with an owner that went while its resource changed its version', async () => {
     const { client, clock, names, key } = await start((api) => {
       api.discovered = [...api.discovered, discovered(Widgets)];
     });
@@ -562,7 +562,7 @@ describe('garbage-collector', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('resources of a group that could not be discovered are watched as before, until they are no longer served', async () => {
+  test('resources of an undiscoverable group stay watched until they are no longer served', async () => {
     const { client, clock, names, key } = await start((api) => {
       api.discovered = [...api.discovered, discovered(Widgets)];
     });
@@ -581,7 +581,7 @@ describe('garbage-collector', () => {
     expect(client.watching).toBe(watching - 2);
   });
 
-  test('a thousand dependents go with their owner', async () => {
+  test('a thousand dependents are deleted with their owner', async () => {
     const { owners, dependents, names, key } = await start();
     const a = await owners.create(owner('a'));
     for (let i = 0; i < 1_000; i++) await dependents.create(dependent(`d${i}`, [refTo(a)]));
@@ -590,7 +590,7 @@ describe('garbage-collector', () => {
   });
 });
 
-test('the graph knows dependents of owners it does not know', () => {
+test('the graph knows the dependents of unknown owners', () => {
   const graph = new OwnerGraph();
   const node = nodeOf(Secrets, {
     ...dependent('d', [refTo(owner('a'), { uid: 'unknown' })]),
@@ -604,7 +604,7 @@ test('the graph knows dependents of owners it does not know', () => {
   expect(graph.size).toBe(0);
 });
 
-test('who replaces thousands of owners by others holds nobody up', async () => {
+test('replacing thousands of owners is done in short steps', async () => {
   const owned = (prefix: string) =>
     nodeOf(Secrets, {
       ...dependent('d', []),
@@ -625,7 +625,7 @@ test('who replaces thousands of owners by others holds nobody up', async () => {
   expect(ownership.graph.dependentsOf('after-owner-7').map(({ uid }) => uid)).toEqual(['d']);
 });
 
-test('the graph remembers who is gone as long as somebody refers to it', () => {
+test('the graph remembers a deleted object while another one refers to it', () => {
   const graph = new OwnerGraph();
   const node = (uid: string, ...owners: readonly string[]) =>
     nodeOf(Secrets, {
@@ -646,7 +646,7 @@ test('the graph remembers who is gone as long as somebody refers to it', () => {
   expect(['a', 'b', 'e'].map(isGone)).toEqual([false, false, false]);
 });
 
-describe('owners known to be gone', () => {
+describe('absent owners', () => {
   const reference = (uid: string, more: Partial<OwnerReference> = {}): OwnerReference => ({
     ...refTo(owner('a')),
     apiVersion: 'example.com/v1',
@@ -670,13 +670,13 @@ describe('owners known to be gone', () => {
     ['n', 'n', { name: 'other' }, false],
     ['n', 'n', { kind: 'Other' }, false],
     ['n', 'n', { apiVersion: 'v1' }, false],
-  ])('one in %s, seen from %s with %j: %s', (place, from, more, expected) => {
+  ])('in %s, looked up from %s with %j: %s', (place, from, more, expected) => {
     const absent = new AbsentOwners();
     absent.add(reference('u'), place);
     expect(absent.has(reference('u', more), inNamespace(from))).toBe(expected);
   });
 
-  test('the last used 500 are remembered', () => {
+  test('remember the 500 last used', () => {
     const absent = new AbsentOwners();
     const isKnown = (at: number): boolean => absent.has(reference(`u${at}`), inNamespace('n'));
     for (let at = 0; at < 500; at++) absent.add(reference(`u${at}`), 'n');

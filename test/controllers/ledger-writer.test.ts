@@ -32,7 +32,7 @@ const all = async (client: FakeClient) => {
 };
 const count = (from: number, to: number): readonly number[] => Array.from({ length: to - from }, (_, at) => from + at);
 
-test('records that come together go into few entries, in their order', async () => {
+test('concurrent records are written into few entries, in order', async () => {
   const client = new FakeClient(new FakeClock());
   const writer = ledgerWriter(client);
   await Promise.all(count(0, 600).map((serial) => writer.append(record(serial))));
@@ -52,7 +52,7 @@ test('large records fill an entry sooner', async () => {
   expect((await all(client)).flatMap(({ spec }) => spec.records).length).toBe(20);
 });
 
-test('a writer that starts finds the end in few steps, and one that goes on knows it', async () => {
+test('a new writer finds the end of the ledger in few steps, a running one knows it', async () => {
   const client = new FakeClient(new FakeClock());
   const first = ledgerWriter(client);
   for (const serial of count(0, 99)) await first.append(record(serial));
@@ -65,7 +65,7 @@ test('a writer that starts finds the end in few steps, and one that goes on know
   expect(verifyLedger(await all(client))).toMatchObject({ records: 101, problems: [] });
 });
 
-test('several writers share one ledger, and nothing is lost', async () => {
+test('several writers share one ledger without losing records', async () => {
   const client = new FakeClient(new FakeClock());
   const writers = count(0, 4).map(() => ledgerWriter(client));
   await Promise.all(
@@ -78,7 +78,7 @@ test('several writers share one ledger, and nothing is lost', async () => {
   expect(new Set(entries.flatMap(({ spec }) => spec.records.map(({ serial }) => serial))).size).toBe(100);
 });
 
-test('an entry that was written though the answer was lost does no harm', async () => {
+test('an entry whose answer was lost does no harm', async () => {
   const client = new FakeClient(new FakeClock());
   const writer = ledgerWriter(client);
   const resource = client.resource(CertificateLedgerEntries);
@@ -96,7 +96,7 @@ test('an entry that was written though the answer was lost does no harm', async 
   expect(verifyLedger(await all(client))).toMatchObject({ records: 2, problems: [] });
 });
 
-test('what was written though the answer was lost is not written again when it is asked for again', async () => {
+test('a record whose answer was lost is not written again on a retry', async () => {
   const client = new FakeClient(new FakeClock());
   const resource = client.resource(CertificateLedgerEntries);
   let loses = true;
@@ -125,7 +125,7 @@ test('what was written though the answer was lost is not written again when it i
   expect(entries.flatMap(({ spec }) => spec.records.map(({ serial }) => Number(serial)))).toEqual(count(0, 7));
 });
 
-test('what cannot be recorded is not handed out; it is once it can be, signed and recorded once', async () => {
+test('a certificate is handed out only once it is recorded, and signed and recorded once', async () => {
   const ca = await testAuthority();
   let signed = 0;
   const inner = caSigner({ serves: 'example.test/clients', authority: () => ca });

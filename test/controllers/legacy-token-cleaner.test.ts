@@ -48,23 +48,23 @@ const what = (given: Secret, { pods = [], since = daysAgo(800) }: { pods?: reado
 const lastUsed = (days: number) => ({ 'kubernetes.io/legacy-token-last-used': daysAgo(days) });
 const invalidSince = (days: number) => ({ 'kubernetes.io/legacy-token-invalid-since': daysAgo(days) });
 
-describe('a token nobody uses', () => {
+describe('an unused token', () => {
   test.each<[string, Secret, string]>([
     ['that was never used', secret(), 'invalidate'],
     ['that was used long ago', secret({ labels: lastUsed(366) }), 'invalidate'],
     ['that was used within the period', secret({ labels: lastUsed(365) }), 'leave'],
-    ['whose last use cannot be told', secret({ labels: { 'kubernetes.io/legacy-token-last-used': 'x' } }), 'leave'],
+    ['whose last use is unreadable', secret({ labels: { 'kubernetes.io/legacy-token-last-used': 'x' } }), 'leave'],
     ['that is new', secret({ creationTimestamp: `${daysAgo(364)}T00:00:00Z` }), 'leave'],
-    ['that goes already', secret({ deletionTimestamp: `${daysAgo(1)}T00:00:00Z` }), 'leave'],
+    ['that is being deleted', secret({ deletionTimestamp: `${daysAgo(1)}T00:00:00Z` }), 'leave'],
     ['that has been invalid for a while', secret({ labels: invalidSince(365) }), 'leave'],
     ['that has been invalid for the period', secret({ labels: invalidSince(366) }), 'delete'],
     [
-      'that is marked in no way to be read',
+      'whose mark is unreadable',
       secret({ labels: { 'kubernetes.io/legacy-token-invalid-since': 'now' } }),
       'invalidate',
     ],
-    ['that was tried since it is invalid', secret({ labels: { ...invalidSince(400), ...lastUsed(10) } }), 'leave'],
-    ['that a person made', secret({ name: 'manual' }), 'leave'],
+    ['that was used since it became invalid', secret({ labels: { ...invalidSince(400), ...lastUsed(10) } }), 'leave'],
+    ['that was not created by the controller', secret({ name: 'manual' }), 'leave'],
     [
       'of a former account of that name',
       secret({
@@ -72,14 +72,18 @@ describe('a token nobody uses', () => {
       }),
       'leave',
     ],
-    ['of an account of any uid', secret({ annotations: { 'kubernetes.io/service-account.name': 'sa' } }), 'invalidate'],
-    ['of no account', secret({ annotations: {} }), 'leave'],
-    ['that is none', secret({}, 'Opaque'), 'leave'],
+    [
+      'of an account, without its uid',
+      secret({ annotations: { 'kubernetes.io/service-account.name': 'sa' } }),
+      'invalidate',
+    ],
+    ['without an account', secret({ annotations: {} }), 'leave'],
+    ['of another Secret type', secret({}, 'Opaque'), 'leave'],
   ])('%s', (_name, given, action) => {
     expect(what(given)).toBe(action);
   });
 
-  test('but that a pod names', () => {
+  test('that a pod mounts is left alone', () => {
     const pod: Pod = {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -95,12 +99,12 @@ describe('a token nobody uses', () => {
     [daysAgo(365), 'leave'],
     ['', 'leave'],
     ['2025-02-30', 'leave'],
-  ])('tracked since %j', (since, action) => {
+  ])('is handled by the start of tracking: since %j', (since, action) => {
     expect(what(secret(), { since })).toBe(action);
   });
 });
 
-test('a token is marked, refused, and deleted, years later', async () => {
+test('a token is marked, refused, and deleted over the years', async () => {
   const { client, stop } = await testServer({ controllers: ['service-account-token'] });
   const stopping = new AbortController();
   try {
@@ -143,7 +147,7 @@ test('a token is marked, refused, and deleted, years later', async () => {
   }
 });
 
-test('tokens that cannot be looked at are looked at again before the day is over, and it is counted', async () => {
+test('a failed look at tokens is retried within the day, and counted', async () => {
   const clock = new FakeClock();
   const client = new FakeClient(clock);
   const metrics = openMetrics();

@@ -46,21 +46,21 @@ describe.each(cases)('$plural', ({ make, plural, read, remove }) => {
     expect(client.writes.filter((write) => write.includes(plural)).length).toBe(2);
   });
 
-  test('one that was deleted comes back', async () => {
+  test('a deleted one is recreated', async () => {
     const { client } = await runControllers([make()], (api) => createNamespace(api));
     await remove(client);
     await settled();
     expect(await read(client)).toBeDefined();
   });
 
-  test('a namespace that is going is left alone', async () => {
+  test('a terminating namespace is left alone', async () => {
     const { client } = await runControllers([make()], (api) =>
       createNamespace(api, 'n', { status: { phase: 'Terminating' } }),
     );
     expect(await read(client)).toBeUndefined();
   });
 
-  test('a namespace that goes meanwhile is no trouble', async () => {
+  test('a namespace that is deleted meanwhile causes no error', async () => {
     const { client, complaints } = await runControllers([make()], async (api) => {
       await createNamespace(api);
       const causes = [{ reason: 'NamespaceTerminating', message: 'going', field: 'metadata.namespace' }];
@@ -72,7 +72,7 @@ describe.each(cases)('$plural', ({ make, plural, read, remove }) => {
 });
 
 describe('root-ca-publisher', () => {
-  test('repairs contents and description, and leaves the rest', async () => {
+  test('repairs contents and description, and keeps other metadata', async () => {
     const { client } = await runControllers([rootCaPublisher({ rootCa: () => 'PEM' })], (api) => createNamespace(api));
     const found = await client.resource(ConfigMaps).get(key);
     if (found === undefined) throw new Error('not published');
@@ -89,7 +89,7 @@ describe('root-ca-publisher', () => {
     expect(Object.keys(repaired?.metadata.annotations ?? {}).sort()).toEqual(['c', 'kubernetes.io/description']);
   });
 
-  test('a new CA reaches every namespace', async () => {
+  test('a new CA is published to every namespace', async () => {
     let pem = 'old';
     const { client, clock } = await runControllers([rootCaPublisher({ rootCa: () => pem, refreshMs: 1_000 })], (api) =>
       createNamespace(api),

@@ -55,7 +55,7 @@ async function start(
 }
 
 describe('namespace controller', () => {
-  test('empties a namespace, nothing else, and lets go of it', async () => {
+  test('empties the namespace only, and releases it', async () => {
     const { client, namespaces } = await start();
     await namespaces.delete({ name: 'n' });
     await settled();
@@ -64,7 +64,7 @@ describe('namespace controller', () => {
     expect((await client.resource(Secrets).list()).items.length).toBe(0);
   });
 
-  test('waits a while where other servers may still be about to store something in it', async () => {
+  test('waits before deleting contents, as other servers may still be storing objects', async () => {
     const { client, clock, namespaces } = await start([], [], { settleMs: 5_000 });
     await namespaces.delete({ name: 'n' });
     await clock.advance(3_500);
@@ -73,7 +73,7 @@ describe('namespace controller', () => {
     expect(await namespaces.get({ name: 'n' })).toBeUndefined();
   });
 
-  test('empties a namespace that only others hold, and leaves it to them', async () => {
+  test('empties a namespace that other finalizers hold, and keeps those', async () => {
     const { client, namespaces, conditions } = await start([], ['example.com/hold']);
     await namespaces.delete({ name: 'n' });
     await settled();
@@ -85,7 +85,7 @@ describe('namespace controller', () => {
   });
 
   test.each([[['b/x', 'kubernetes', 'a/x']], [['b/x', 'a/x']]])(
-    'leaves what others hold it by in order: %j',
+    'keeps other finalizers in order: %j',
     async (holders) => {
       const { namespaces } = await start([], holders);
       await namespaces.delete({ name: 'n' });
@@ -94,13 +94,13 @@ describe('namespace controller', () => {
     },
   );
 
-  test('leaves a namespace alone that is not to go', async () => {
+  test('ignores a namespace that is not being deleted', async () => {
     const { client } = await start();
     expect((await client.resource(ConfigMaps).list()).items.length).toBe(3);
     expect(client.calls.some(({ verb }) => verb === 'discover')).toBe(false);
   });
 
-  test('reads no more than metadata, and no more than a page of it at once', async () => {
+  test('reads only metadata, one page at a time', async () => {
     const clock = new FakeClock();
     const client = new FakeClient(clock);
     client.discovered = [discovered(ConfigMaps), discovered(Secrets, ['delete', 'list'])];
@@ -136,7 +136,7 @@ describe('namespace controller', () => {
     }
   });
 
-  test('says what holds it up, and goes when that is gone', async () => {
+  test('reports remaining contents, and releases the namespace once they are gone', async () => {
     const { client, clock, namespaces, conditions } = await start(['example.com/hold']);
     await namespaces.delete({ name: 'n' });
     await clock.advance(1_000);
@@ -154,7 +154,7 @@ describe('namespace controller', () => {
     expect(await namespaces.get({ name: 'n' })).toBeUndefined();
   });
 
-  test('a type that fails does not keep the others from going', async () => {
+  test('deletes other types when one type fails', async () => {
     const { client, clock, namespaces, conditions } = await start();
     client.fail = ({ verb, plural }) =>
       verb === 'deletecollection' && plural === 'configmaps' ? serviceUnavailable('no') : undefined;
@@ -169,7 +169,7 @@ describe('namespace controller', () => {
     expect(await namespaces.get({ name: 'n' })).toBeUndefined();
   });
 
-  test('nothing is let go of while it is not known what there is', async () => {
+  test('releases nothing while discovery fails', async () => {
     const { client, clock, namespaces, conditions } = await start();
     client.fail = ({ verb }) => (verb === 'discover' ? serviceUnavailable('no discovery') : undefined);
     await namespaces.delete({ name: 'n' });
@@ -178,7 +178,7 @@ describe('namespace controller', () => {
     expect((await client.resource(ConfigMaps).list()).items.length).toBe(3);
   });
 
-  test('what is in other groups goes, and a namespace stays while a group could not be discovered', async () => {
+  test('deletes the contents of other groups, and keeps a namespace while a group cannot be discovered', async () => {
     const { client, clock, namespaces, conditions } = await start();
     client.undiscovered = [
       { group: 'metrics.example.com', version: 'v2', message: 'no' },
@@ -199,7 +199,7 @@ describe('namespace controller', () => {
     expect(await namespaces.get({ name: 'n' })).toBeUndefined();
   });
 
-  test('a group that goes while it is discovered keeps a namespace until the next time', async () => {
+  test('keeps a namespace until the next try when a group disappears during discovery', async () => {
     const { client, clock, namespaces, conditions } = await start();
     let groups = [{ name: 'gone.io', versions: [{ version: 'v1' }] }];
     const secrets = { name: 'secrets', kind: 'Secret', namespaced: true, verbs: ['delete', 'list'] };
@@ -223,7 +223,7 @@ describe('namespace controller', () => {
     expect(await namespaces.get({ name: 'n' })).toBeUndefined();
   });
 
-  test('pods go first and alone', async () => {
+  test('deletes pods before everything else', async () => {
     const { client, clock, namespaces, conditions } = await start();
     const Pods = { ...ConfigMaps, plural: 'pods', kind: 'Pod' };
     client.discovered = [...client.discovered, discovered(Pods)];
@@ -244,7 +244,7 @@ describe('namespace controller', () => {
   });
 });
 
-test('conditions keep their time while their status stays', () => {
+test('conditions keep their transition time while their status is unchanged', () => {
   const empty = {
     discoveryFailure: undefined,
     deletionFailures: [],

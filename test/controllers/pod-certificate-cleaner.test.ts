@@ -12,7 +12,7 @@ const request = (name: string, more: Partial<PodCertificateRequest> = {}): PodCe
   ...more,
 });
 
-test('a request goes a quarter of an hour after it was made, however it ended', async () => {
+test('a request is deleted a quarter of an hour after its creation, whatever its outcome', async () => {
   const { client, clock } = await runControllers([podCertificateCleaner()]);
   const requests = client.resource(PodCertificateRequests);
   const left = async () => (await requests.list()).items.map(({ metadata }) => metadata.name);
@@ -26,7 +26,7 @@ test('a request goes a quarter of an hour after it was made, however it ended', 
   expect(await left()).toEqual(['later']);
 });
 
-test('the next request of the same name stays', async () => {
+test('a later request of the same name is kept', async () => {
   const { client, clock } = await runControllers([podCertificateCleaner()]);
   const requests = client.resource(PodCertificateRequests);
   await requests.create(request('a'));

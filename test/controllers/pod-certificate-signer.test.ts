@@ -60,7 +60,7 @@ async function start(one: Signer, more: Partial<Parameters<typeof podCertificate
 }
 
 describe('pod-certificate-signer', () => {
-  test('tells the signer who the pod is, and writes the chain and its times', async () => {
+  test("passes the pod's identity to the signer, and writes the chain and its times", async () => {
     const one = signer();
     const world = await start(one);
     await world.requests.create(
@@ -101,7 +101,7 @@ describe('pod-certificate-signer', () => {
   test.each<[string, PodSigningResult]>([
     ['Denied', { refused: 'no such keys', reason: 'UnsupportedKeyType' }],
     ['Failed', { failed: 'no such pod', reason: 'Gone' }],
-  ])('%s is final, and nothing is issued', async (type, answer) => {
+  ])('the outcome %s is final, and nothing is issued', async (type, answer) => {
     const one = signer(async () => answer);
     const world = await start(one);
     await world.create();
@@ -115,7 +115,7 @@ describe('pod-certificate-signer', () => {
     expect(one.asked.length).toBe(1);
   });
 
-  test('what has ended is not asked about, nor are requests of others', async () => {
+  test('finished requests and those of other signers are ignored', async () => {
     const one = signer();
     const { create, requests, clock } = await start(one);
     await create({ status: { conditions: [{ type: 'Denied', status: 'True' }] } });
@@ -124,12 +124,12 @@ describe('pod-certificate-signer', () => {
     expect(one.asked).toEqual([]);
   });
 
-  test('signers that issue nothing to pods are left out', () => {
+  test('signers without a method for pods are left out', () => {
     const { signPod: _, ...other } = signer();
     expect(podCertificateSigners({ signers: [other] })).toEqual([]);
   });
 
-  test('trouble is tried again with the same uid; how each time ended is told', async () => {
+  test('a failure is retried with the same uid, and every outcome is reported', async () => {
     const told: (readonly [string, SigningOutcome])[] = [];
     let trouble = 2;
     const one = signer(async (request) => {
@@ -151,7 +151,7 @@ describe('pod-certificate-signer', () => {
     { issued: 'x', refreshAt: 'soon' },
     { refused: 'no', reason: 'has spaces' },
     { failed: 'no' },
-  ])('what is no answer is trouble: %j', async (answer) => {
+  ])('an invalid answer is a failure: %j', async (answer) => {
     const one = signer(async () => answer as unknown as PodSigningResult);
     const { create, now, clock } = await start(one);
     await create();
@@ -162,12 +162,12 @@ describe('pod-certificate-signer', () => {
 
   test.each<[string, (request: PodSigningRequest) => Promise<PodSigningResult>]>([
     ['another key', async () => issue({ publicKey: (await keyOf('P-384')) as PodSigningRequest['publicKey'] })],
-    ['too short a life', (request) => issue(request, { seconds: hour - 1 })],
-    ['too long a life', (request) => issue(request, { seconds: 86_401 })],
-    ['an old certificate', (request) => issue(request, { now: Date.UTC(2025, 11, 31) })],
-    ['a refresh too soon', async (request) => ({ ...(await issue(request)), refreshAt: Date.UTC(2026, 0, 1) })],
-    ['no certificate', async () => ({ issued: 'certificate' })],
-  ])('hands out nothing with %s, and gives up', async (_, answer) => {
+    ['too short a lifetime', (request) => issue(request, { seconds: hour - 1 })],
+    ['too long a lifetime', (request) => issue(request, { seconds: 86_401 })],
+    ['an old start', (request) => issue(request, { now: Date.UTC(2025, 11, 31) })],
+    ['too early a refresh time', async (request) => ({ ...(await issue(request)), refreshAt: Date.UTC(2026, 0, 1) })],
+    ['no PEM', async () => ({ issued: 'certificate' })],
+  ])('hands out no certificate with %s, and gives up', async (_, answer) => {
     const one = signer(answer);
     const world = await start(one);
     await world.create();
@@ -179,7 +179,7 @@ describe('pod-certificate-signer', () => {
     expect(world.client.writes.length).toBe(1);
   });
 
-  test('a lost race, and a server that is down, do not sign again', async () => {
+  test('neither a write conflict nor an unavailable server makes it sign again', async () => {
     const one = signer();
     const { create, clock, client, ended } = await start(one);
     let races = 2;
@@ -195,7 +195,7 @@ describe('pod-certificate-signer', () => {
     expect(one.asked.length).toBe(1);
   });
 
-  test('what was issued too long ago to be taken is issued anew', async () => {
+  test('a certificate that has become too old to be accepted is issued again', async () => {
     const one = signer(async (request) => issue(request, { now: world.clock.now() }));
     const world = await start(one);
     world.client.fail = ({ subresource }) => {
@@ -209,7 +209,7 @@ describe('pod-certificate-signer', () => {
     expect(Date.parse(status?.notBefore ?? '')).toBeGreaterThan(Date.UTC(2026, 0, 1));
   });
 
-  test('every certificate is in the ledger before it is handed out', async () => {
+  test('records every certificate in the ledger before handing it out', async () => {
     const told: LedgerRecord[] = [];
     const world = await start(signer(), { ledger: true, onIssued: (record) => told.push(record) });
     await world.create();

@@ -34,7 +34,7 @@ async function start() {
 }
 
 describe('service-account-token', () => {
-  test('fills a Secret, and again what was taken out of it', async () => {
+  test('fills a Secret, and restores removed data', async () => {
     const { secrets, get, client } = await start();
     await secrets.create(secret({ [name]: 'x' }, { data: { extra: 'YQ==' } }));
     await settled();
@@ -52,7 +52,7 @@ describe('service-account-token', () => {
     expect(client.writes.filter((write) => write.startsWith('update secrets')).length).toBe(2);
   });
 
-  test('leaves a namespace that somebody gave, and annotations that somebody took away', async () => {
+  test('keeps a namespace that somebody set, and does not restore removed annotations', async () => {
     const { secrets, get, client } = await start();
     await secrets.create(secret({ [name]: 'x' }, { data: { namespace: base64('other') } }));
     await settled();
@@ -65,8 +65,8 @@ describe('service-account-token', () => {
   });
 
   test.each([
-    ['an account nobody made', { [name]: 'missing' }],
-    ['a former account of the name', { [name]: 'x', [uid]: 'uid-of-old' }],
+    ['a missing account', { [name]: 'missing' }],
+    ['a former account of that name', { [name]: 'x', [uid]: 'uid-of-old' }],
   ])('deletes the Secret of %s', async (_, annotations) => {
     const { secrets, get } = await start();
     await secrets.create(secret(annotations));
@@ -74,7 +74,7 @@ describe('service-account-token', () => {
     expect(await get()).toBeUndefined();
   });
 
-  test('goes with its account', async () => {
+  test('deletes the Secret with its account', async () => {
     const { secrets, accounts, get } = await start();
     await secrets.create(secret({ [name]: 'x' }));
     await settled();
@@ -83,7 +83,7 @@ describe('service-account-token', () => {
     expect(await get()).toBeUndefined();
   });
 
-  test('a deleted Secret is taken off the list of its account', async () => {
+  test('removes a deleted Secret from the list of its account', async () => {
     const { secrets, accounts } = await start();
     await secrets.create(secret({ [name]: 'x' }));
     await settled();
@@ -92,7 +92,7 @@ describe('service-account-token', () => {
     expect((await accounts.get({ namespace: 'n', name: 'x' }))?.secrets).toEqual([{ name: 'other' }]);
   });
 
-  test('other Secrets are none of its business', async () => {
+  test('ignores other Secrets', async () => {
     const { secrets, client } = await start();
     const before = client.writes.length;
     await secrets.create(secret({ [name]: 'missing' }, { type: 'Opaque' }));

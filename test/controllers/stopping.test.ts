@@ -54,7 +54,7 @@ async function stopAt(n: number): Promise<Stopped> {
   return { calls: client.calls.length - before, late, ended, left: client.watching + clock.sleeping, complaints };
 }
 
-test('all controllers stop, call nothing more and leave nothing behind, whatever they are at', async () => {
+test('stopped at any call, all controllers end, call nothing more and leave nothing behind', async () => {
   const { calls } = await stopAt(Number.POSITIVE_INFINITY);
   expect(calls).toBeGreaterThan(40);
   const stopped = { late: 0, ended: true, left: 0, complaints: [] };

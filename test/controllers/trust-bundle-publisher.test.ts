@@ -35,7 +35,7 @@ async function start(options: { readonly graceMs?: number; readonly prepare?: re
 }
 
 describe('anchors', () => {
-  test('are merged: each certificate once, nothing else', () => {
+  test('are merged: each certificate once, without other text', () => {
     const key = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n';
     const merged = (texts: readonly string[]): string => freshAnchors(texts, 0).bundle;
     expect(merged([`text\n${one}${key}`, one, two])).toBe(one + two);
@@ -54,7 +54,7 @@ describe('trust-bundle-publisher', () => {
     expect((await bundles.list()).items[0]?.spec).toEqual({ signerName, trustBundle: one });
   });
 
-  test('removes other bundles of the signer, and no others', async () => {
+  test('removes other bundles of the signer, but not of other signers', async () => {
     const { names } = await start({
       prepare: [
         foreign('example.test:clients:old', signerName),
@@ -65,7 +65,7 @@ describe('trust-bundle-publisher', () => {
     expect(await names()).toEqual([bundleName(signerName, one), 'free', 'other.test:x:a']);
   });
 
-  test('a new CA is published, and the old anchors stay for a while', async () => {
+  test('publishes a new CA, and keeps the old anchors for a while', async () => {
     const { names, anchors, clock } = await start({ graceMs: 600_000 });
     anchors.now = two;
     await clock.advance(60_000);
@@ -74,7 +74,7 @@ describe('trust-bundle-publisher', () => {
     expect(await names()).toEqual([bundleName(signerName, two)]);
   });
 
-  test('anchors that an earlier CA took the place of again stay for a while, too', async () => {
+  test('keeps anchors for a while when they are replaced by an earlier CA', async () => {
     const both = [bundleName(signerName, one), bundleName(signerName, two)].sort();
     const { names, anchors, clock } = await start({ graceMs: 3_600_000 });
     await clock.advance(7_200_000);
@@ -87,7 +87,7 @@ describe('trust-bundle-publisher', () => {
     expect(await names()).toEqual([bundleName(signerName, one)]);
   });
 
-  test('what somebody changed or deleted is repaired at once', async () => {
+  test('repairs a changed or deleted bundle at once', async () => {
     const { bundles, names } = await start();
     const [bundle] = (await bundles.list()).items;
     if (bundle === undefined) throw new Error('not published');
@@ -99,14 +99,14 @@ describe('trust-bundle-publisher', () => {
     expect(await names()).toEqual([bundle.metadata.name]);
   });
 
-  test('a source with nothing to tell leaves what is published', async () => {
+  test('keeps the published anchors when a source is empty', async () => {
     const { names, anchors, clock } = await start();
     anchors.now = '';
     await clock.advance(120_000);
     expect(await names()).toEqual([bundleName(signerName, one)]);
   });
 
-  test('a source that tells something else than certificates is complained of', async () => {
+  test('reports a source without certificates', async () => {
     const { names, anchors, clock, complaints } = await start();
     anchors.now = 'junk';
     await clock.advance(60_000);
@@ -114,7 +114,7 @@ describe('trust-bundle-publisher', () => {
     expect(complaints[0]).toBe('reconcile failed: the trust anchors of the signer contain no certificate');
   });
 
-  test('what could not be told for long is asked for within a minute, as ever', async () => {
+  test('retries a failing source within a minute, however long it failed', async () => {
     const { names, anchors, clock } = await start();
     anchors.now = 'junk';
     await clock.advance(3_600_000);
@@ -123,7 +123,7 @@ describe('trust-bundle-publisher', () => {
     expect(await names()).toEqual([bundleName(signerName, two)]);
   });
 
-  test('a source that does not answer keeps no other waiting, nor the controller from stopping', async () => {
+  test('is not held up by a source that does not answer, neither for other sources nor for a stop', async () => {
     let answers = false;
     const silent = { signerName, anchors: async () => (answers ? one : new Promise<string>(() => {})) };
     const other = { signerName: 'example.test/other', anchors: async () => two };
@@ -141,7 +141,7 @@ describe('trust-bundle-publisher', () => {
     await world.stop();
   });
 
-  test('an anchor that expires is dropped, and said to be once', async () => {
+  test('drops an expired anchor, and reports it once', async () => {
     const { names, anchors, clock, complaints } = await start();
     const short = await testAuthority({ commonName: 'short', seconds: 3_600, clock });
     anchors.now = one + short.anchors;
@@ -158,7 +158,7 @@ describe('trust-bundle-publisher', () => {
     expect(complaints.length).toBe(1);
   });
 
-  test('writes nothing while nothing changes', async () => {
+  test('writes nothing when nothing has changed', async () => {
     const { client, clock } = await start();
     const before = client.writes.length;
     await clock.advance(600_000);

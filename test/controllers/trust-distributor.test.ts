@@ -26,12 +26,12 @@ const leaf = (
 
 describe('anchors', () => {
   const from = (pem: string) => ({ from: 'here', pem });
-  test('are merged once each, by their subject, without what stands around them', () => {
+  test('are merged once each, by subject, without surrounding text', () => {
     const { bundle, dropped } = combineAnchors([from(`text\n${two}`), from(one + two)], now);
     expect(bundle).toBe(one + two);
     expect(dropped).toEqual([]);
   });
-  test('that expired, and certificates that are no CA, are dropped and told', () => {
+  test('that are expired or not a CA are dropped and reported', () => {
     const { bundle, dropped } = combineAnchors([from(short + one + leaf)], now + 3_600_000);
     expect(bundle).toBe(one);
     expect(dropped).toEqual([
@@ -47,15 +47,15 @@ describe('anchors', () => {
     ],
     ['headers', one.replace('-----\n', '-----\nA: b\n\n'), 'here: block 1 has headers'],
     [
-      'garbage',
+      'a malformed certificate',
       '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
       'here: block 1: x509: malformed certificate',
     ],
-    ['half a block', one.slice(0, 200), 'here: malformed PEM block'],
-  ])('with %s are refused, and nothing of it is told', (_, pem, message) => {
+    ['an incomplete block', one.slice(0, 200), 'here: malformed PEM block'],
+  ])('with %s are refused, without quoting it', (_, pem, message) => {
     expect(() => combineAnchors([from(pem)], now)).toThrow(message);
   });
-  test('of more than a target takes are refused', async () => {
+  test('that exceed the size of a target are refused', async () => {
     const huge = await anchorsOf('x'.repeat(800_000));
     expect(() => combineAnchors([from(huge)], now)).toThrow('the anchors are larger than 1 MiB in total');
   });
@@ -68,7 +68,7 @@ describe('bundles', () => {
     targets: { clusterTrustBundle: name },
     ...more,
   });
-  test('know the signers in them', () => {
+  test('list the signers in their sources', () => {
     const all = [bundle('a', { sources: [{ bundle: 'b' }, { signer: 'example.test/x' }] }), bundle('b')];
     expect([...signersIn('a', all)]).toEqual(['example.test/b', 'example.test/x']);
   });
@@ -156,7 +156,7 @@ const corp: TrustBundle = {
 };
 
 describe('trust-distributor', () => {
-  test('puts a bundle where it is wanted, and nowhere else', async () => {
+  test('writes a bundle to its targets, and nowhere else', async () => {
     const namespaces = { matchLabels: { team: 'a' } };
     const targets = { configMaps: { name: 'roots', key: 'all.pem', namespaces }, secrets: { namespaces } };
     const { read, stop } = await start([corp, { name: 'one', sources: [{ file }], targets }]);
@@ -173,7 +173,7 @@ describe('trust-distributor', () => {
     await stop();
   });
 
-  test('repairs what drifts, at once', async () => {
+  test('repairs changed targets at once', async () => {
     const { read, configMaps, stop } = await start([corp]);
     await until(async () => (await read(ConfigMaps, 'b')) !== undefined);
     const found = await configMaps.get({ namespace: 'a', name: 'corp' });
@@ -188,7 +188,7 @@ describe('trust-distributor', () => {
     await stop();
   });
 
-  test('a namespace that refuses a bundle keeps it from no other, and is tried again', async () => {
+  test('writes to other namespaces when one refuses, and retries that one', async () => {
     const { client, configMaps, read, clock, complaints, stop } = await start([corp]);
     await until(async () => (await read(Secrets, 'b', 'trust')) !== undefined);
     let refuses = true;
@@ -210,7 +210,7 @@ describe('trust-distributor', () => {
     await stop();
   });
 
-  test('does not write again what is right', async () => {
+  test('does not rewrite a correct target', async () => {
     const { client, read, clock, stop } = await start([corp]);
     await until(async () => (await read(Secrets, 'b', 'trust')) !== undefined);
     client.calls.length = 0;
@@ -219,7 +219,7 @@ describe('trust-distributor', () => {
     await stop();
   });
 
-  test('makes anew a Secret that somebody gave another type, which no update changes', async () => {
+  test('recreates a Secret whose type was changed, which no update can repair', async () => {
     const { client, read, stop } = await start([corp]);
     await until(async () => (await read(Secrets, 'b', 'trust')) !== undefined);
     const secrets = client.resource(Secrets);
@@ -231,7 +231,7 @@ describe('trust-distributor', () => {
     await stop();
   });
 
-  test('makes anew what somebody made immutable, once it is no longer right', async () => {
+  test('recreates a target that was made immutable, once it is outdated', async () => {
     const { read, configMaps, clock, stop } = await start([corp]);
     await until(async () => (await read(ConfigMaps, 'b')) !== undefined);
     const found = await configMaps.get({ namespace: 'a', name: 'corp' });
@@ -248,7 +248,7 @@ describe('trust-distributor', () => {
     await stop();
   });
 
-  test('follows its sources, and keeps what is there while one is missing', async () => {
+  test('follows its sources, and keeps its targets while a source is missing', async () => {
     const { read, clock, complaints, stop } = await start([corp]);
     await until(async () => (await read(ConfigMaps, 'b')) !== undefined);
     rmSync(file);
@@ -265,7 +265,7 @@ describe('trust-distributor', () => {
     await stop();
   });
 
-  test('drops an anchor once it expires, and says so once', async () => {
+  test('drops an expired anchor, and reports it once', async () => {
     const bundle: TrustBundle = {
       name: 'corp',
       sources: [{ secret: 'c/roots', key: 'x' }, { configMap: 'c/roots' }],
@@ -280,7 +280,7 @@ describe('trust-distributor', () => {
     await stop();
   });
 
-  test('leaves a namespace when it is no longer selected, and comes to new ones', async () => {
+  test('deletes targets in namespaces that are no longer selected, and creates them in new ones', async () => {
     const { read, client, stop } = await start([corp]);
     await until(async () => (await read(ConfigMaps, 'a')) !== undefined);
     const namespaces = client.resource(Namespaces);
@@ -293,7 +293,7 @@ describe('trust-distributor', () => {
     await stop();
   });
 
-  test('removes what belongs to a bundle that is gone, and nothing of others', async () => {
+  test('removes the targets of a removed bundle, but not those of other owners', async () => {
     const mark = (owner: string) => ({
       metadata: { labels: { 'kedge.internal/trust-owner': owner, 'kedge.internal/trust-bundle': 'old' } },
       data: {},
@@ -307,7 +307,7 @@ describe('trust-distributor', () => {
     await stop();
   });
 
-  test('never takes over somebody else’s object', async () => {
+  test("never overwrites another owner's object", async () => {
     const { read, complaints, stop } = await start([corp], (client) =>
       make(client, ConfigMaps, 'corp', 'a', { data: { mine: 'x' } }),
     );
