@@ -20,7 +20,7 @@ import { teamDirectory } from './team-directory.js';
 
 /** The code on the pages about extending does what they describe. */
 
-test('the kind has defaults and rules', () => {
+test('the kind has defaults and validation rules', () => {
   const good = write(certificateProfiles, { spec: { signerName: 'example.com/ci' } });
   expect(good.violations).toEqual([]);
   expect(good.object['spec']).toEqual({ signerName: 'example.com/ci', maxSeconds: 3_600 });
@@ -30,11 +30,11 @@ test('the kind has defaults and rules', () => {
   ]);
 });
 
-describe('the store keeps every promise of a store', () => {
+describe('the store fulfils every promise of a store', () => {
   for (const { name, run } of storeContract(async () => loggedStore(new MemoryStore(), silentLogger))) test(name, run);
 });
 
-test('the keyed controller says which namespaces a team has', async () => {
+test('the keyed controller reports the namespaces of a team', async () => {
   const { client, stop } = await testServer({ controllers: [], runnables: [teamDirectory] });
   try {
     const namespaces = client.resource(Namespaces);
@@ -56,7 +56,7 @@ test('the keyed controller says which namespaces a team has', async () => {
   }
 });
 
-test('the admission step wants a label of all but administrators', async () => {
+test('the admission step requires a label from everyone but administrators', async () => {
   const attributes = (team: string | undefined, groups: readonly string[]): AdmissionAttributes => ({
     operation: 'CREATE',
     resource: Namespaces,

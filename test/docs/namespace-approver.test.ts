@@ -3,7 +3,7 @@ import { testServer, testSigningRequest, until } from 'kedge/testing';
 import { expect, test } from 'vitest';
 import { namespaceApprover } from './namespace-approver.js';
 
-test('the approver of the page approves for namespaces with the label, and denies others', async () => {
+test('the approver approves for namespaces with the label and denies others', async () => {
   const namespace = (name: string, labels = {}) => ({
     apiVersion: 'v1',
     kind: 'Namespace',

@@ -2,7 +2,7 @@ import { CertificateSigningRequests, isReason } from 'kedge';
 import { testServer } from 'kedge/testing';
 import { expect, test } from 'vitest';
 
-test('nobody asks for a certificate of the administrators', async () => {
+test('a request for a certificate of the administrators is forbidden', async () => {
   await using kit = await testServer();
   const csr = await kit.certificates.signingRequest({
     name: 'mallory',
