@@ -17,7 +17,7 @@ const team = (members: readonly string[]): Team => ({
   spec: { members },
 });
 
-test('a team is to have a namespace and a binding for its members', () => {
+test("a team's desired state is a namespace and a binding for its members", () => {
   const { namespace, binding } = wanted({ ...team(['alice']), metadata: { name: 'red', uid: 'u' } });
   expect(namespace.metadata.name).toBe('team-red');
   expect(binding.subjects).toEqual([{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }]);
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => kit.stop());
 
-test('a team gets what it is to have, keeps it, and it goes with the team', async () => {
+test('a team gets its namespace and binding, keeps them, and they are deleted with the team', async () => {
   const { client: admin } = kit;
   const teams = admin.resource(Teams);
   const binding = { namespace: 'team-red', name: 'members' };

@@ -68,7 +68,7 @@ test('a CI job gets a certificate for an hour', async () => {
 test.each([
   ['for less', 900, 900],
   ['no longer than an hour', 7_200, 3_600],
-])('a CI job may ask for a lifetime: %s', async (name, expirationSeconds, granted) => {
+])('a CI job may request a lifetime: %s', async (name, expirationSeconds, granted) => {
   const csr = await request(name.replaceAll(' ', '-'), ['ci:jobs'], { expirationSeconds });
   const [certificate] = readPemCertificates(certificatePem(csr) ?? '');
   const lifetimeMs = (certificate?.notAfter ?? 0) - Date.now();

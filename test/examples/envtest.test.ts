@@ -24,7 +24,7 @@ const suite = (): Promise<string> =>
     compile: (cwd) => command('go', ['test', '-c', '-o', 'bin/envtest.test', './envtest'], { cwd, env }),
   });
 
-test('a suite with envtest runs against Kedge', { timeout: 1_200_000 }, async (context) => {
+test('an envtest suite runs against Kedge', { timeout: 1_200_000 }, async (context) => {
   unlessAll(context);
   const folder = await orSkip(context, suite);
   await build();
@@ -45,7 +45,7 @@ async function translated(...flags: readonly string[]): Promise<Ended & { readon
   return { ...ended, folder };
 }
 
-test('flags of kube-apiserver are options of Kedge', async () => {
+test('flags of kube-apiserver are translated to options of Kedge', async () => {
   const flags = ['--bind-address=127.0.0.1', '--secure-port=7443', '--client-ca-file=/ca', '--allow-privileged=true'];
   const issuer = '--service-account-issuer=https://127.0.0.1:7443/';
   const { code, folder, stdout } = await translated(...flags, issuer, '--service-account-signing-key-file=/sa.key');

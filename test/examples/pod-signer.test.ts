@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const leafOf = ({ status }: PodCertificateRequest) => readPemCertificates(status?.certificateChain ?? '')[0];
 
-test('a pod gets a certificate in the name of its account, which the published CA verifies', async () => {
+test('a pod gets a certificate in the name of its account, verified by the published CA', async () => {
   const request = await agent.ask({ name: 'plain', signerName: 'example.com/pods' });
   const leaf = leafOf(request);
   expect(leaf?.alternativeNames).toMatchObject({ uris: ['spiffe://example.com/ns/default/sa/robot'], dnsNames: [] });
@@ -45,7 +45,7 @@ test('a pod gets a certificate in the name of its account, which the published C
   expect(await agent.verify(request)).toMatchObject({ validUntil: leaf?.notAfter });
 });
 
-test('the name of a service is added', async () => {
+test('an annotated service name is added', async () => {
   const annotations = { 'example.com/service': 'shop' };
   const request = await agent.ask({ name: 'service', signerName: 'example.com/pods', annotations });
   expect(leafOf(request)?.alternativeNames.dnsNames).toEqual(['shop.default.svc']);

@@ -64,7 +64,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-test('with its least rights, the signer signs and its anchors are published', async () => {
+test('with least privilege, the signer signs and its anchors are published', async () => {
   const requests = server.client().resource(CertificateSigningRequests);
   const csr = await requests.create(await testSigningRequest({ name: 'web', signerName: 'example.com/internal' }));
   const approved = { type: 'Approved', status: 'True', reason: 'Test', message: 'approved by a test' };
@@ -81,5 +81,5 @@ test('with its least rights, the signer signs and its anchors are published', as
   expect(items[0]?.metadata.name).toMatch(/^example\.com:internal:/);
 });
 
-test('with its least rights, the controller lets a team edit for as long as the label is there', () =>
+test('with least privilege, the controller lets a team edit while the label is there', () =>
   teamComesAndGoes(server.client()));

@@ -105,7 +105,7 @@ describe('examples/signers', () => {
   });
 });
 
-test('the anchors of rotated-ca.yaml come into every namespace', async () => {
+test('the anchors of rotated-ca.yaml are distributed to every namespace', async () => {
   const server = await serverOf('rotated-ca.yaml');
   const found = await eventually(
     () => server.client().resource(ConfigMaps).get({ namespace: 'kube-public', name: 'demo' }),

@@ -72,7 +72,7 @@ const served = (): Promise<string> =>
     socket.on('error', reject);
   });
 
-test('with its least rights, the program is called with a certificate of the server, and with the next one', async () => {
+test('with least privilege, the program is called with a certificate of the server, and then a renewed one', async () => {
   const dora = server.client({ username: 'dora', groups: [wellKnown.masters, wellKnown.authenticated] });
   const create = (name: string) =>
     dora.resource(Teams).create({ apiVersion: 'example.com/v1', kind: 'Team', metadata: { name } });
@@ -96,7 +96,7 @@ test('with its least rights, the program is called with a certificate of the ser
   expect((await create('blue')).spec).toEqual({ members: ['dora'] });
 });
 
-test('a request that is denied is followed by another, and without a certificate nothing is served', async () => {
+test('a denied request is replaced by another, and nothing is served without a certificate', async () => {
   const wanted = { signerName: 'example.com/x', dnsNames: ['x.test'], expirationSeconds: 600, directory };
   const server = { name: 'server', run: () => Promise.reject(new Error('there are no files')) };
   const world = await runControllers([withServingCertificate(wanted, () => server)]);
