@@ -7,7 +7,7 @@ const forms = Number(process.env['GROWTH_FORMS'] ?? 20);
 const seed = Number(process.env['GROWTH_SEED'] ?? 1);
 
 test.each(Object.entries(readers))(
-  '%s take as long as they are',
+  '%s are read in linear time',
   { timeout: 30_000 + 200 * forms },
   async (_, reader) => {
     expect(await smallFaultsOf(reader, { texts: 2 * forms, seed })).toEqual([]);

@@ -30,7 +30,7 @@ const schemaOf = (kind: string): Schema => {
   return found.schema;
 };
 
-describe('entries of maps in protobuf', () => {
+describe('map entries in protobuf', () => {
   /** This many entries of `data`, each of which declares a value of this many bytes, which follow after all of them. */
   const beyond = (count: number, size: number): Buffer => {
     const entry = field(2, Buffer.from([0x12, ...varint(size)]));
@@ -39,23 +39,23 @@ describe('entries of maps in protobuf', () => {
   };
   const read = (bytes: Buffer): Json => runSync(decodeEnvelope(schemaOf('ConfigMap'), bytes));
 
-  test('one may go on behind its end, as in Go', () => {
+  test('may extend beyond their end, as in Go', () => {
     expect(read(beyond(1, 100))).toMatchObject({ data: { '': expect.stringMatching(/a{90}/) } });
   });
-  test('many may not have all that follows read again and again', async () => {
+  test('do not make the reader read all that follows again and again', async () => {
     const bytes = beyond(2_000, 900_000);
     await expectShort(500, () => expect(() => read(bytes)).toThrow('unexpected EOF'));
   });
 });
 
-test('a long text that many aliases name is not written out as often', async () => {
+test('a long string with many aliases is refused as excessive aliasing', async () => {
   const text = `x: &a "${'x'.repeat(900_000)}"\ny: [${'*a,'.repeat(990)}]`;
   const reading = () => expect(readYaml(text)).rejects.toThrow('yaml: document contains excessive aliasing');
   await expectShort(1_000, reading);
   await expect(readYaml(`x: &a "${'x'.repeat(900_000)}"\ny: [*a, *a]`)).resolves.toMatchObject({ duplicates: [] });
 });
 
-test('names that are long numbers are sorted in the time it takes to look at them', async () => {
+test('keys that are long numbers are sorted in linear time', async () => {
   let state = 1;
   const digit = (): number => {
     state = (state * 48_271) % 2_147_483_647;
@@ -66,7 +66,7 @@ test('names that are long numbers are sorted in the time it takes to look at the
   await expectShort(400, () => writeYaml(object));
 });
 
-test('names are sorted by the value of their numbers, however many digits they have', () => {
+test('keys are sorted by the numeric value of their digits, however many there are', () => {
   const names = [
     'a2',
     'a10',
@@ -99,7 +99,7 @@ test('names are sorted by the value of their numbers, however many digits they h
   `);
 });
 
-test('defaults of long texts count for more than one value', async () => {
+test('defaults of long strings count for more than one value', async () => {
   const item: Schema = {
     type: 'object',
     properties: new Map([['a', { type: 'string', default: 'x'.repeat(500_000) }]]),
@@ -114,7 +114,7 @@ test('defaults of long texts count for more than one value', async () => {
   expect(left(7)).toBeLessThan(0);
 });
 
-test('an item is looked for among many objects that it may be', async () => {
+test('an item is looked up quickly in an enum of many objects', async () => {
   const schema: Schema = {
     type: 'array',
     items: { type: 'object', enum: Array.from({ length: 10_000 }, (_, a) => ({ a, b: [null, 1.5] })) },
@@ -125,7 +125,7 @@ test('an item is looked for among many objects that it may be', async () => {
   expect(runSync(check([{ a: 10_000, b: [null, 1.5] }]))).toHaveLength(1);
 });
 
-test('a version of millions of digits is no number', async () => {
+test('a resource version of millions of digits is refused quickly', async () => {
   const text = '9'.repeat(3_000_000);
   const reading = () =>
     expect(parseResourceVersion(text)).toMatchObject({ wrong: expect.stringContaining('out of range') });
@@ -135,13 +135,13 @@ test('a version of millions of digits is no number', async () => {
   expect(parseResourceVersion('18446744073709551616')).toHaveProperty('wrong');
 });
 
-test('a text in the place of a time is quoted as in Go', () => {
+test('an invalid time is quoted as in Go', () => {
   expect(canonicalTime('é"\\\x7f\n\ud800')).toMatchObject({
     wrong: expect.stringContaining('parsing time "\\xc3\\xa9\\"\\\\\x7f\\x0a\\xef\\xbf\\xbd"'),
   });
 });
 
-test('classes of Unicode count as what compiling them takes, and once', async () => {
+test('Unicode classes count by the cost of compiling them, and once', async () => {
   const pattern = `[${'\\pL'.repeat(33_000)}]`;
   await expectShort(500, () => expect(compile(pattern).error).toContain('too large'));
   expect(compile('^[\\p{L}\\p{N}_-]{1,253}$').expression?.test('äöü')).toBe(true);
@@ -156,7 +156,7 @@ test('an evaluation does not compile hundreds of large patterns', async () => {
   await expectShort(900, () => expect(evaluated().isOverLimit).toBe(true));
 });
 
-test('a text in which thousands of signs are out of place is refused or read in short turns', async () => {
+test('a YAML text with thousands of misplaced characters is read or refused in short turns', async () => {
   let longest = 0;
   let since = process.cpuUsage();
   await readYaml('"a""b"&c {['.repeat(20_000), async () => {
