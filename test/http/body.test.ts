@@ -6,7 +6,7 @@ import { readBody } from '../../src/http/body.js';
 const mebibyte = Buffer.alloc(1_048_576, 0x20);
 const streamOf = (...chunks: readonly Buffer[]) => Readable.from(chunks, { objectMode: false });
 
-test('an error of the connection is that of its other end, and none to tell of', async () => {
+test('a connection error while a body is read is a timeout of the client, not an internal error', async () => {
   const stream = new PassThrough();
   const reading = readBody(stream, undefined);
   stream.destroy(new Error('protocol error'));
@@ -18,21 +18,21 @@ test('a body of exactly the limit is read whole', async () => {
   expect(body.length).toBe(maxRequestBytes);
 });
 
-test('one byte more is refused, whether it was announced or not', async () => {
+test('a body one byte larger is refused, whether its length was announced or not', async () => {
   const refusal = { reason: 'RequestEntityTooLarge', code: 413 };
   const over = [mebibyte, mebibyte, mebibyte, Buffer.alloc(1)];
   await expect(readBody(streamOf(...over), undefined)).rejects.toMatchObject(refusal);
   await expect(readBody(streamOf(Buffer.alloc(1)), String(maxRequestBytes + 1))).rejects.toMatchObject(refusal);
 });
 
-test('of a stream that is closed already nothing is waited for', async () => {
+test('reading a stream that is closed already fails at once', async () => {
   const stream = streamOf(mebibyte).destroy();
   await new Promise((resolve) => stream.once('close', resolve));
   await expect(readBody(stream, undefined)).rejects.toThrow('closed before the body was complete');
 });
 
 test.each(['before it is read', 'while it is read'])(
-  'what was broken off %s is not whole although it ends',
+  'a body that is aborted %s is incomplete even if its stream ends',
   async (when) => {
     const stream = Object.assign(new PassThrough(), { aborted: false });
     const breakOff = (): void => {

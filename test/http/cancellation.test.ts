@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { Cancellation } from '../../src/http/cancellation.js';
 
 test.each([
-  ['the caller goes before anybody looks', (cancellation: Cancellation) => cancellation.abort(), () => {}],
-  ['the caller goes after that', () => {}, (cancellation: Cancellation) => cancellation.abort()],
-])('it is aborted when %s', (_, before, after) => {
+  ['the client leaves before anybody reads it', (cancellation: Cancellation) => cancellation.abort(), () => {}],
+  ['the client leaves after that', () => {}, (cancellation: Cancellation) => cancellation.abort()],
+])('the signal is aborted when %s', (_, before, after) => {
   const cancellation = new Cancellation();
   before(cancellation);
   const { signal } = cancellation;
@@ -20,7 +20,7 @@ function endingWith(stopping: AbortSignal): Cancellation {
   return cancellation;
 }
 
-test.each([true, false])('it is aborted when the server stops (before anybody looks: %s)', (early) => {
+test.each([true, false])('the signal is aborted when the server stops (before anybody reads it: %s)', (early) => {
   const stopping = new AbortController();
   const cancellation = endingWith(stopping.signal);
   if (early) stopping.abort();
@@ -29,7 +29,7 @@ test.each([true, false])('it is aborted when the server stops (before anybody lo
   expect(signal.aborted).toBe(true);
 });
 
-test('nothing is left with the server of requests that are over', () => {
+test("finished requests leave no listener on the server's signal", () => {
   const { signal: stopping } = new AbortController();
   const [looked, ignored] = [endingWith(stopping), endingWith(stopping)];
   expect(looked.signal.aborted).toBe(false);
@@ -39,7 +39,7 @@ test('nothing is left with the server of requests that are over', () => {
   expect(getEventListeners(stopping, 'abort')).toHaveLength(0);
 });
 
-test('nothing is left with the server of a request that was given up before anybody looked', () => {
+test('a request that is given up before anybody reads its signal leaves no listener', () => {
   const { signal: stopping } = new AbortController();
   const cancellation = endingWith(stopping);
   cancellation.abort();

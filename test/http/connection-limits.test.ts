@@ -10,6 +10,6 @@ test.each<[number, number | undefined, number | undefined]>([
   [10_000, 200, 72],
   [50, 200, 50],
   [10_000, 100, 1],
-])('of %d connections that are wanted, with %s open files: %s', (wanted, openFiles, most) => {
+])('of %d wanted connections, with %s open files: %s', (wanted, openFiles, most) => {
   expect(maxConnections(wanted, openFiles)).toBe(most);
 });

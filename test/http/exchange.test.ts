@@ -69,8 +69,8 @@ async function answered(
   return { stream, session, outgoing, sent: () => answering ?? Promise.reject(new Error('nothing was sent')) };
 }
 
-describe('a long answer', () => {
-  test('is made as it is read, and comes whole', async () => {
+describe('a long response', () => {
+  test('is produced as it is read, and arrives complete', async () => {
     const body = counted(400);
     const { stream, sent } = await asked(body);
     await new Promise((resolve) => setImmediate(resolve));
@@ -82,7 +82,7 @@ describe('a long answer', () => {
     expect(Buffer.concat(chunks).equals(Buffer.concat([...counted(400).chunks]))).toBe(true);
   });
 
-  test('is compressed as it is read, and given up when its reader goes', async () => {
+  test('is compressed as it is read, and given up when its reader leaves', async () => {
     const random = Array.from({ length: 200 }, () => randomBytes(chunkBytes));
     let made = 0;
     function* chunks(): Generator<Buffer, void> {
@@ -108,7 +108,7 @@ describe('a long answer', () => {
     expect(made).toBeLessThan(100);
   });
 
-  test('is given up when its reader goes', async () => {
+  test('is given up when its reader leaves', async () => {
     const body = counted(400);
     const { session, sent } = await asked(body);
     session.destroy();
@@ -116,7 +116,7 @@ describe('a long answer', () => {
     expect(body.made()).toBeLessThan(50);
   });
 
-  test('is not held any more when its connection has ended', async () => {
+  test('is not kept in memory after its connection has ended', async () => {
     const gone = await (async () => {
       const { sent, outgoing } = await asked(counted(400));
       outgoing?.session?.destroy();
@@ -131,7 +131,7 @@ describe('a long answer', () => {
     await expect.poll(isGone).toBe(true);
   });
 
-  test('is broken off and counted when nobody takes it', async () => {
+  test('is aborted and counted when nobody reads it', async () => {
     const metrics = openMetrics();
     const clock = new FakeClock();
     const operations = { clock, metrics: new RequestMetrics(metrics, new Catalogue([])), closing: () => false };
@@ -154,7 +154,7 @@ describe('a long answer', () => {
   });
 });
 
-test('long answers over HTTP/1.1 come whole, one right after another', async () => {
+test('long responses over HTTP/1.1 arrive complete, one after another', async () => {
   const server = createPlainServer((request, response) => {
     const body = counted(5);
     void new Http1Exchange(request, response, new FakeClock()).send(200, { 'Content-Length': body.length }, body);
@@ -169,7 +169,7 @@ test('long answers over HTTP/1.1 come whole, one right after another', async () 
   server.close();
 });
 
-test.each(['goes on', 'has ended'])('an answer that %s can be broken off although nobody reads it', async (state) => {
+test.each(['goes on', 'has ended'])('a response that %s can be aborted although nobody reads it', async (state) => {
   const { outgoing, stream } = await answered(async (exchange) => {
     const out = exchange.stream(200, {});
     out.write(Buffer.alloc(400 * chunkBytes));
@@ -181,7 +181,7 @@ test.each(['goes on', 'has ended'])('an answer that %s can be broken off althoug
   expect(outgoing?.destroyed).toBe(true);
 });
 
-test('headers over HTTP/1.1 are bytes, also before an answer that goes on', async () => {
+test('header values over HTTP/1.1 are sent as bytes, also before a streamed response', async () => {
   const server = createPlainServer((request, response) => {
     const exchange = new Http1Exchange(request, response, new FakeClock());
     const headers = { Warning: Buffer.from('299 - "für"').toString('latin1') };
@@ -197,7 +197,7 @@ test('headers over HTTP/1.1 are bytes, also before an answer that goes on', asyn
   server.close();
 });
 
-test('a header is read as UTF-8', async () => {
+test('header values are decoded as UTF-8', async () => {
   let read: string | undefined;
   const parts = {
     async handle(request: ApiRequest): Promise<ApiResponse> {
@@ -219,7 +219,7 @@ test('a header is read as UTF-8', async () => {
 test.each([
   ['small', 100, 1],
   ['large', 20_000, 5],
-])('requests with a %s head that come at once are looked at in as few turns as they need', async (_, length, turns) => {
+])('simultaneous requests with a %s head are handled in as few turns as they need', async (_, length, turns) => {
   const turnsTaken = new Set<number>();
   let turn = 0;
   const count = (): void => {

@@ -124,14 +124,14 @@ describe('HTTP/1.1', () => {
     `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${status}`;
 
   test.each([
-    ['no HTTP', 'HELLO\r\n\r\n', '400 Bad Request'],
+    ['a request that is not HTTP', 'HELLO\r\n\r\n', '400 Bad Request'],
     [
       'a long header',
       `GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
       '431 Request Header Fields Too Large',
     ],
     ['a long URL', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nhost: a\r\n\r\n`, '431 Request Header Fields Too Large'],
-  ])('%s is refused in plain words', async (_, bytes, status) => {
+  ])('%s is refused in plain text', async (_, bytes, status) => {
     const { raw } = await listening({ headerBytes: 16_384 });
     const connection = await raw('http/1.1');
     connection.send(bytes);
@@ -141,7 +141,7 @@ describe('HTTP/1.1', () => {
   test.each([
     ['nothing', ''],
     ['half a header', 'GET / HTTP/1.1\r\nx'],
-  ])('whoever sends %s is not waited for', async (_, bytes) => {
+  ])('a client that sends %s is not waited for', async (_, bytes) => {
     // The handshake must be complete by then, also on a busy machine.
     const { raw } = await listening({ headersMs: 400 });
     const connection = await raw('http/1.1');
@@ -153,14 +153,14 @@ describe('HTTP/1.1', () => {
     ['https://a:1/b/c?d=e', '/b/c'],
     ['http://a?d=e', '/'],
     ['HTTP://a/b', '/b'],
-  ])('a target may name the host: %s', async (target, path) => {
+  ])('a request target may include the host: %s', async (target, path) => {
     const { raw } = await listening();
     const connection = await raw('http/1.1');
     connection.send(`GET ${target} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
     expect((await connection.all).toString()).toMatch(new RegExp(`^HTTP/1.1 200 OK.*\r\n${path}$`, 's'));
   });
 
-  test('what is no request is answered when all before it is', async () => {
+  test('a malformed request is answered after all those before it', async () => {
     let answerSecond: () => void = () => {};
     const second = new Promise<void>((resolve) => {
       answerSecond = resolve;
@@ -177,7 +177,7 @@ describe('HTTP/1.1', () => {
     expect((await all).toString().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
   });
 
-  test('requests that come together are carried out one after the other', async () => {
+  test('pipelined requests are handled one after another', async () => {
     const order: string[] = [];
     const { raw } = await listening({}, async ({ info }) => {
       order.push(`begin ${info.path}`);
@@ -192,7 +192,7 @@ describe('HTTP/1.1', () => {
     expect(order).toEqual(['/a', '/b', '/c'].flatMap((path) => [`begin ${path}`, `end ${path}`]));
   });
 
-  test('requests that wait behind a long answer end with their connection', async () => {
+  test('requests that wait behind a long response end with their connection', async () => {
     let begun = 0;
     let ended = 0;
     const { raw, stop } = await listening({}, async () => {
@@ -223,14 +223,14 @@ describe('HTTP/1.1', () => {
   const head = (path: string, more = 'host: a\r\n') => `GET ${path} HTTP/1.1\r\n${more}\r\n`;
   test.each([
     ['a refusal', head('/slow') + head('/bad', '') + head('/never'), ['/slow'], [200, 400]],
-    ['an answer that is the last', head('/slow-last') + head('/never'), ['/slow-last'], [200]],
+    ['a final response', head('/slow-last') + head('/never'), ['/slow-last'], [200]],
     [
-      'too many',
+      'too many requests',
       Array.from({ length: 150 }, (_, at) => head(at === 0 ? '/slow' : `/${at}`)).join(''),
       undefined,
       undefined,
     ],
-  ])('behind %s nothing is carried out, and nothing is waited for', async (_, sent, carriedOut, codes) => {
+  ])('behind %s no request is handled or waited for', async (_, sent, carriedOut, codes) => {
     seen.length = 0;
     const { raw, stop } = await listening({}, slowly);
     const { send, all } = await raw('http/1.1');
@@ -241,7 +241,7 @@ describe('HTTP/1.1', () => {
     await stop(longerThanTests);
   });
 
-  test('whoever leaves while a refusal waits for its turn leaves nothing behind', async () => {
+  test('a client that leaves while a refusal waits for its turn leaves nothing behind', async () => {
     const { raw, stop } = await listening({}, slowly);
     const { socket, send } = await raw('http/1.1');
     send(head('/slow') + head('/bad', ''));
@@ -250,14 +250,14 @@ describe('HTTP/1.1', () => {
     await stop(longerThanTests);
   });
 
-  test.each(['gzip, chunked', 'identity'])('a body in the coding %s is not read', async (coding) => {
+  test.each(['gzip, chunked', 'identity'])('a body with the transfer coding %s is not read', async (coding) => {
     const { raw } = await listening();
     const { send, all } = await raw('http/1.1');
     send(`PUT / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: ${coding}\r\n\r\n2\r\nab\r\n0\r\n\r\n`);
     expect((await all).toString()).toMatch(/^HTTP\/1\.1 (?:501|400) /);
   });
 
-  test('a body that comes while an answer is on its way is read once that was taken, however many records it has', async () => {
+  test('a body that arrives during a response is read after it, however many TLS records it has', async () => {
     const long = 8_000_000;
     const body = 40_000;
     const { raw } = await listening({}, async (request) => {
@@ -289,7 +289,7 @@ describe('HTTP/1.1', () => {
     expect((await connection.all).toString()).toMatch(/^HTTP\/1\.1 200 OK.*\/a$/s);
   });
 
-  test('a large body that nobody reads ends the connection', async () => {
+  test('a large unread body ends the connection', async () => {
     const { raw } = await listening();
     const connection = await raw('http/1.1');
     connection.send(`POST /a HTTP/1.1\r\nhost: a\r\ncontent-length: ${1e9}\r\n\r\n${'x'.repeat(1_000)}`);
@@ -298,13 +298,13 @@ describe('HTTP/1.1', () => {
 
   describe.each([
     [
-      'a body that nobody reads',
+      'a body that is not read',
       `POST /a HTTP/1.1\r\nhost: a\r\ncontent-length: ${1e9}\r\n\r\n`,
       /^HTTP\/1\.1 200 .*\/a$/s,
     ],
     ['a long header', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(200_000)}`, /^HTTP\/1\.1 431 /],
-    ['no request', 'HELLO\r\n\r\n', /^HTTP\/1\.1 400 /],
-  ])('who goes on sending %s', (_, sent, told) => {
+    ['no valid request', 'HELLO\r\n\r\n', /^HTTP\/1\.1 400 /],
+  ])('a client that keeps sending %s', (_, sent, told) => {
     /** Waits until the connection is reset: a client notices that only when it sends twice. */
     const untilReset = ({ socket }: Raw): Promise<boolean> =>
       eventually(
@@ -333,13 +333,13 @@ describe('HTTP/1.1', () => {
       return { ...connection, clock };
     }
 
-    test('can read the answer, and ends the connection', async () => {
+    test('can read the response, and then the connection ends', async () => {
       const { socket, all } = await refused();
       socket.end();
       expect((await all).toString()).toMatch(told);
     });
 
-    test('is not listened to for ever', async () => {
+    test('is disconnected after a while', async () => {
       const connection = await refused();
       await connection.clock.advance(500);
       await untilReset(connection);
@@ -350,7 +350,7 @@ describe('HTTP/1.1', () => {
   const expecting = (expectation: string, method: string, version = '1.1'): string =>
     `${method} /a HTTP/${version}\r\nhost: a\r\nexpect: ${expectation}\r\ncontent-length: 5\r\n\r\n`;
 
-  test('who waits to be asked for the body is asked once it is wanted', async () => {
+  test('a client that expects 100-continue gets it once the body is wanted', async () => {
     const { raw } = await listening({}, async (request) => {
       const { bytes } = (await request.body()) as { readonly bytes: Buffer };
       return { result: { type: 'text', code: 200, text: `read ${bytes.length}.` } };
@@ -369,14 +369,14 @@ describe('HTTP/1.1', () => {
     ]);
   });
 
-  test('who waits to be asked for a body that nobody wants is not asked, and the connection ends', async () => {
+  test('a client that expects 100-continue for an unwanted body does not get it, and the connection ends', async () => {
     const { raw } = await listening();
     const { send, all } = await raw('http/1.1');
     send(expecting('100-continue', 'POST'));
     expect((await all).toString()).toMatch(/^HTTP\/1\.1 200 OK\r\n.*connection: close.*\r\n\/a$/is);
   });
 
-  test('who waits to be asked for a body that there is not keeps the connection', async () => {
+  test('a client that expects 100-continue without a body keeps its connection', async () => {
     const { raw } = await listening();
     const { send, all } = await raw('http/1.1');
     const head = 'HTTP/1.1\r\nhost: a\r\n';
@@ -384,7 +384,7 @@ describe('HTTP/1.1', () => {
     expect((await all).toString().match(/200 OK|\n\/[ab]/g)).toEqual(['200 OK', '\n/a', '200 OK', '\n/b']);
   });
 
-  test('headers count however many come before them', async () => {
+  test('a header counts however many precede it', async () => {
     const { raw } = await listening({}, async (request) => ({
       result: { type: 'text', code: 200, text: `acts for ${request.header('impersonate-user')}.` },
     }));
@@ -395,7 +395,7 @@ describe('HTTP/1.1', () => {
   });
 
   test.each(['1.1', '1.0'])(
-    'what is expected otherwise is not met, and nothing is read behind it (HTTP/%s)',
+    'another expectation gets 417, and nothing is read behind it (HTTP/%s)',
     async (version) => {
       const { raw } = await listening({}, () => expect.unreachable());
       const { send, all } = await raw('http/1.1');
@@ -406,7 +406,7 @@ describe('HTTP/1.1', () => {
     },
   );
 
-  test('who asks for the headers of a watch gets them, and no watch', async () => {
+  test('a HEAD request for a watch gets the headers without a watch', async () => {
     const events = new Observable<WatchItem>(() => expect.unreachable());
     const { raw } = await listening({}, () => ({
       result: { type: 'watch', definition: configMaps, backpressure: new Backpressure(), events },
@@ -416,7 +416,7 @@ describe('HTTP/1.1', () => {
     expect((await all).toString()).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:[^\r\n]+\r\n)+\r\n$/);
   });
 
-  test('a stop cuts no watch whose last event is being written', async () => {
+  test('a stop does not cut off a watch whose last event is being written', async () => {
     let say: (item: WatchItem) => void = () => {};
     const { raw, stop } = await listening({}, ({ signal }) => ({
       result: {
@@ -439,7 +439,7 @@ describe('HTTP/1.1', () => {
     expect((await all).toString()).toMatch(/"BOOKMARK".*\r\n0\r\n\r\n$/s);
   });
 
-  test('a client that speaks no TLS is counted', async () => {
+  test('a client without TLS is counted', async () => {
     const { port, failedHandshakes } = await listening();
     const { connect: connectTcp } = await import('node:net');
     connectTcp(port, '127.0.0.1')
@@ -495,7 +495,7 @@ describe('work on a request ends', () => {
     await eventually(ended, (count) => count === 1);
   });
 
-  test('when it is taken back over HTTP/2', async () => {
+  test('when the request is cancelled over HTTP/2', async () => {
     const { http2, isAtWork, ended } = await working();
     const session = http2();
     const stream = session.request({ ':path': '/a' });
@@ -509,7 +509,7 @@ describe('work on a request ends', () => {
     ['h2', undefined],
     ['http/1.1', undefined],
     ['http/1.1', new FakeClock()],
-  ] as const)('before a stop that cuts it off does, also if nobody moves the clock (%s)', async (protocol, clock) => {
+  ] as const)('before a stop that cuts it off does, even if the clock does not move (%s)', async (protocol, clock) => {
     const { http2, raw, stop, isAtWork, ended } = await working(clock);
     if (protocol === 'h2')
       http2()
@@ -524,8 +524,8 @@ describe('work on a request ends', () => {
 
 test.each([
   ['nothing', Buffer.alloc(0)],
-  ['half of its first message', Buffer.from([0x16, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3])],
-])('a handshake of which there is %s is not waited for', async (_, bytes) => {
+  ['half of the first message', Buffer.from([0x16, 3, 1, 0, 200, 1, 0, 0, 196, 3, 3])],
+])('a handshake with %s received is not waited for', async (_, bytes) => {
   const { port, failedHandshakes } = await listening({ headersMs: 40 });
   const socket = connectPlain(port, '127.0.0.1');
   socket.on('error', () => {});
@@ -535,7 +535,7 @@ test.each([
 });
 
 describe('HTTP/2', () => {
-  test('headers count however many there are', async () => {
+  test('a header counts, however many there are', async () => {
     const { http2 } = await listening({}, async (request) => ({
       result: { type: 'text', code: 200, text: `acts for ${request.header('impersonate-user')}.` },
     }));
@@ -547,7 +547,7 @@ describe('HTTP/2', () => {
     session.close();
   });
 
-  test('who waits to be asked for the body is asked', async () => {
+  test('a client that expects 100-continue gets it', async () => {
     const { http2 } = await listening({}, async (request) => {
       const { bytes } = await request.body();
       return { result: { type: 'text', code: 200, text: `read ${bytes.length}` } };
@@ -561,11 +561,11 @@ describe('HTTP/2', () => {
   });
 
   test.each([
-    ['its caller takes the request back', ({ send }: Raw) => send(frame(3, 0, 1, cancel))],
-    ['its caller takes it back without an error', ({ send }: Raw) => send(frame(3, 0, 1, Buffer.alloc(4)))],
-    ['its caller says goodbye and goes', ({ socket }: Raw) => socket.end(frame(7, 0, 0, Buffer.alloc(8)))],
+    ['the client cancels the request', ({ send }: Raw) => send(frame(3, 0, 1, cancel))],
+    ['the client resets the stream without an error', ({ send }: Raw) => send(frame(3, 0, 1, Buffer.alloc(4)))],
+    ['the client sends GOAWAY and disconnects', ({ socket }: Raw) => socket.end(frame(7, 0, 0, Buffer.alloc(8)))],
     ['the connection breaks', ({ socket }: Raw) => socket.destroy()],
-  ])('half a body is not taken for a whole one when %s', async (_, breakOff) => {
+  ])('an incomplete body is not taken for a complete one when %s', async (_, breakOff) => {
     const bodies: Promise<unknown>[] = [];
     const { raw } = await listening({}, async (request) => {
       bodies.push(request.body());
@@ -580,7 +580,7 @@ describe('HTTP/2', () => {
     connection.socket.destroy();
   });
 
-  test('a path is read as UTF-8, and where there is none nothing is asked for', async () => {
+  test('a path is decoded as UTF-8, and empty if missing', async () => {
     const { http2 } = await listening({}, ({ info, uri }) => ({
       result: { type: 'text', code: 200, text: JSON.stringify([info.path, uri]) },
     }));
@@ -592,7 +592,7 @@ describe('HTTP/2', () => {
     session.destroy();
   });
 
-  test('an answer that is the last says so by the end of the session', async () => {
+  test('a final response is followed by GOAWAY', async () => {
     const { http2 } = await listening({}, { headers: { Connection: 'close' } });
     const session = http2();
     const stream = session.request({ ':path': '/' });
@@ -602,7 +602,7 @@ describe('HTTP/2', () => {
     session.destroy();
   });
 
-  test('headers that are larger than they look on their way are refused', async () => {
+  test('headers beyond the limit are refused however well they are compressed', async () => {
     const { raw } = await listening({ headerBytes: 131_072, idleMs: 200 });
     const connection = await raw('h2');
     connection.send(preface);
@@ -624,7 +624,7 @@ describe('HTTP/2', () => {
     expect(sorted.map(({ payload }) => payload[0] === isOk)).toEqual([true, false, true]);
   });
 
-  test('a connection on which nothing is asked is closed, whatever else it says', async () => {
+  test('a connection without requests is closed, even if it sends pings', async () => {
     const { raw } = await listening({ idleMs: 60 });
     const connection = await raw('h2');
     connection.send(preface);
@@ -633,7 +633,7 @@ describe('HTTP/2', () => {
     clearInterval(pings);
   });
 
-  test('so is one on which an answer is not taken', async () => {
+  test('a connection on which a response is not read is closed', async () => {
     const { http2 } = await listening({ idleMs: 60 });
     const session = http2({ initialWindowSize: 0 });
     const gone = new Promise((resolve) => session.once('close', resolve));
@@ -643,7 +643,7 @@ describe('HTTP/2', () => {
     await gone;
   });
 
-  test('a caller nobody knows gets one answer and a GOAWAY', async () => {
+  test('an unknown client gets one response and a GOAWAY', async () => {
     const { http2 } = await listening({}, { unknownCaller: true });
     const session = http2();
     const gone = new Promise((resolve) => session.once('goaway', resolve));
@@ -655,9 +655,9 @@ describe('HTTP/2', () => {
   });
 
   test.each([
-    ['a caller nobody knows', { unknownCaller: true }, []],
-    ['a caller who says goodbye', {}, [frame(7, 0, 0, Buffer.alloc(8))]],
-  ])('what %s asked for in one record is answered, and then the connection ends', async (_, answer, goodbye) => {
+    ['an unknown client', { unknownCaller: true }, []],
+    ['a client that sends GOAWAY', {}, [frame(7, 0, 0, Buffer.alloc(8))]],
+  ])('requests of %s in one record are answered, and then the connection ends', async (_, answer, goodbye) => {
     const { raw } = await listening({}, answer);
     const connection = await raw('h2');
     const requests = Array.from({ length: 20 }, (_, at) => frame(1, 5, 2 * at + 1, getRoot));
@@ -668,7 +668,7 @@ describe('HTTP/2', () => {
     expect(sent).toContain(7);
   });
 
-  test('what is still to come of a body that nobody reads is refused', async () => {
+  test('the rest of a body that is not read is refused', async () => {
     const { http2 } = await listening();
     const session = http2();
     const stream = session.request({ ':method': 'POST', ':path': '/a' });
@@ -679,7 +679,7 @@ describe('HTTP/2', () => {
     session.close();
   });
 
-  test('answers that are long in being read do not keep others on the connection from being asked', async () => {
+  test('slowly read responses do not block other requests of the connection', async () => {
     const { http2 } = await listening({}, { result: { type: 'text', code: 200, text: 'x'.repeat(12_000_000) } });
     const session = http2();
     const statusOf = async (): Promise<unknown> => {
@@ -694,7 +694,7 @@ describe('HTTP/2', () => {
     session.destroy();
   });
 
-  test('requests that are taken back as fast as they are made end the connection', async () => {
+  test('rapid cancellation of requests ends the connection', async () => {
     const { raw, warnings } = await listening();
     const connection = await raw('h2');
     const taken = Array.from({ length: 3_000 }, (_, at) =>
@@ -706,7 +706,7 @@ describe('HTTP/2', () => {
     expect(warnings).toEqual(['connection closed: too many cancelled requests']);
   });
 
-  test('a few requests that are taken back end no connection, not even when the clock is set back', async () => {
+  test('a few cancelled requests do not end the connection, even if the clock is set back', async () => {
     let setBack = 0;
     const { raw } = await listening({}, {}, { ...systemClock, now: () => Date.now() - setBack });
     const connection = await raw('h2');
@@ -753,7 +753,7 @@ describe('without HTTP/2', () => {
   });
   const plain = () => listening({}, named, systemClock, { http2: false });
 
-  test('whoever would rather speak it gets HTTP/1.1, and no header is left out', async () => {
+  test('a client that prefers HTTP/2 gets HTTP/1.1, with every header', async () => {
     const { raw, stop } = await plain();
     const { socket, send, all } = await raw(['h2', 'http/1.1']);
     expect(socket.alpnProtocol).toBe('http/1.1');
@@ -763,14 +763,14 @@ describe('without HTTP/2', () => {
     expect((await all).toString()).toMatch(/^HTTP\/1\.1 200 .*\[eve\]$/s);
   });
 
-  test('what cannot be a header is no request', async () => {
+  test('a header with a control character makes the request invalid', async () => {
     const { raw } = await plain();
     const { send, all } = await raw(['h2', 'http/1.1']);
     send('GET / HTTP/1.1\r\nhost: a\r\nimpersonate-user: eve\u0001\r\n\r\n');
     expect((await all).toString()).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test('whoever speaks nothing else is refused in the handshake', async () => {
+  test('a client that only speaks HTTP/2 is refused in the handshake', async () => {
     const { http2, failedHandshakes } = await plain();
     const code = new Promise((resolve) => http2().once('error', (error) => resolve('code' in error && error.code)));
     expect(await code).toMatch(/NO_APPLICATION_PROTOCOL$/);
@@ -778,7 +778,7 @@ describe('without HTTP/2', () => {
   });
 });
 
-test('every connection tells all that the peer sent, in its order, though the client would go on with an earlier session', async () => {
+test("every connection has the peer's whole chain in order, even if the client tries to resume a session", async () => {
   const until = { notAfter: Date.UTC(2050, 0, 1) };
   const ca = forge({ subject: [[attributes.commonName, 'ca']], extensions: [extensions.authority()], ...until });
   const peer = forge({ subject: [[attributes.commonName, 'alice']], issuer: ca, ...until });
@@ -810,7 +810,7 @@ test('every connection tells all that the peer sent, in its order, though the cl
   expect([await ask(), await ask()]).toEqual([all, all]);
 });
 
-test('of many warnings as many are sent as fit, each cut', async () => {
+test('as many warnings are sent as fit, each truncated', async () => {
   const warnings = Array.from({ length: 20_000 }, (_, at) => `${at} ${'x'.repeat(400)}`);
   const { raw } = await listening({}, { warnings });
   const { send, all } = await raw('http/1.1');

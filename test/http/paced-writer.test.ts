@@ -69,7 +69,7 @@ test('a slow reader gets everything in order, and one that takes nothing is cut 
   expect(dead.out.destroyed).toBe(true);
 });
 
-test('one that has not taken all of it in time is cut off', async () => {
+test('a reader that has not taken everything in time is cut off', async () => {
   const { writer, out, clock } = writing(70_000);
   writer.write(megabyte);
   void writer.drained();
@@ -82,7 +82,7 @@ test('one that has not taken all of it in time is cut off', async () => {
   expect(out.destroyed).toBe(true);
 });
 
-test('what waits is written before the end, which nothing follows', async () => {
+test('waiting bytes are written before the end, which nothing follows', async () => {
   const { out, writer, clock } = writing();
   writer.write(megabyte);
   writer.end();
@@ -95,7 +95,7 @@ test('what waits is written before the end, which nothing follows', async () => 
   expect(clock.sleeping).toBe(0);
 });
 
-test('who is told that there is room writes on, be some of it still on its way', async () => {
+test('a caller that is told of free space may write even if earlier bytes are still on their way', async () => {
   const { out, writer } = writing();
   expect(writer.write(megabyte.subarray(0, 20_000))).toBe(false);
   const taken = writer.drained();
@@ -105,7 +105,7 @@ test('who is told that there is room writes on, be some of it still on its way',
   expect(writer.waiting).toBe(20_000);
 });
 
-test('small writes go straight through', async () => {
+test('small writes are passed through', async () => {
   const { out, writer } = writing();
   for (let at = 0; at < 1_000; at++) {
     writer.write(Buffer.from(`${at};`));
@@ -115,7 +115,7 @@ test('small writes go straight through', async () => {
   expect(Buffer.concat(out.taken).toString()).toBe(Array.from({ length: 1_000 }, (_, at) => `${at};`).join(''));
 });
 
-test('waiting often leaves one listener and no timer', async () => {
+test('frequent waiting leaves one listener and no timer', async () => {
   const { out, writer, clock } = writing();
   for (let at = 0; at < 20; at++) {
     writer.write(megabyte);

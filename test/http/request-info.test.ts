@@ -22,7 +22,7 @@ test.each([
   ['PATCH', '/apis/g/v1/namespaces/ns/things/t/scale', 'patch g/v1 ns: things t scale'],
   ['GET', '/api/v1/watch/namespaces/ns/pods', 'watch /v1 ns: pods'],
   ['GET', '/api/v1/proxy/namespaces/ns/pods/p/x', 'proxy /v1 ns: pods p'],
-])('%s %s is to %s', (method, path, asked) => {
+])('%s %s is a request to %s', (method, path, asked) => {
   const { verb, group, version, namespace, resource, name, subresource } = parseRequestInfo(
     method,
     path,
@@ -41,7 +41,7 @@ test.each([
   ['&timeoutSeconds=', ''],
   ['&labelSelector=(', ''],
   ['&labelSelector=b%3Dc,', ''],
-])('a list by one name is about that object if all its options can be read: %s', (more, name) => {
+])('a list by one name concerns that object if all its options are valid: %s', (more, name) => {
   const query = parseQuery(`fieldSelector=metadata.name%3Da${more}`);
   expect(parseRequestInfo('GET', '/api/v1/namespaces/default/configmaps', query).name).toBe(name);
 });

@@ -17,7 +17,7 @@ function session(destroyed = false) {
   return { it: it as unknown as Http2Session, done };
 }
 
-test('the caller is told a turn later, once, and the session is closed after that', async () => {
+test('closing sends GOAWAY once, a turn later, and closes the session after that', async () => {
   const { it, done } = session();
   it.close();
   it.close();
@@ -28,7 +28,7 @@ test('the caller is told a turn later, once, and the session is closed after tha
   expect(done).toEqual(['goaway', 'close']);
 });
 
-test('whoever waits for the end is told of it', () => {
+test('a callback for the end of the session is called', () => {
   const { it } = session();
   let ended = 0;
   it.close(() => ended++);
@@ -36,7 +36,7 @@ test('whoever waits for the end is told of it', () => {
   expect(ended).toBe(1);
 });
 
-test('a session is destroyed a turn later, once, for the reason first given', async () => {
+test('a session is destroyed once, a turn later, with the first reason', async () => {
   const { it, done } = session();
   it.destroy(new Error('first'), 11);
   it.destroy();
@@ -45,7 +45,7 @@ test('a session is destroyed a turn later, once, for the reason first given', as
   expect(done).toEqual(['destroy first 11']);
 });
 
-test('nothing is said on a session that is gone', async () => {
+test('a destroyed session sends no GOAWAY', async () => {
   const { it, done } = session(true);
   it.close();
   await turn();

@@ -49,7 +49,7 @@ const revisions = (text: string): readonly number[] =>
     .map((line) => Number(JSON.parse(line).object.metadata.resourceVersion));
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at + 1);
 
-test('the present state, however large, waits for its reader', async () => {
+test('the initial state, however large, waits for its reader', async () => {
   const { api, store, start } = await watching({});
   for (let at = 0; at < 40; at++) await api.put('n', `m${String(at).padStart(3, '0')}`, {}, large);
   const { out } = start();
@@ -62,7 +62,7 @@ test('the present state, however large, waits for its reader', async () => {
   await store.close();
 });
 
-test('changes wait in the history, and only there', async () => {
+test('changes wait in the history only', async () => {
   const { api, store, start } = await watching({ resourceVersion: '0' });
   const slow = start();
   const quick = start();
@@ -80,7 +80,7 @@ test('changes wait in the history, and only there', async () => {
   expect(slow.out.writableEnded).toBe(true);
 });
 
-test('a reader that takes nothing for half a minute is cut off; one that takes a little is not', async () => {
+test('a reader that takes nothing for half a minute is cut off, one that takes a little is not', async () => {
   const { clock, api, store, start } = await watching({ resourceVersion: '0' });
   const dead = start();
   const slow = start();
@@ -100,7 +100,7 @@ test('a reader that takes nothing for half a minute is cut off; one that takes a
   await store.close();
 });
 
-test('a reader that goes away ends its watch, resting or not', async () => {
+test('a reader that leaves ends its watch, idle or not', async () => {
   const { clock, api, store, start } = await watching({ resourceVersion: '0' });
   const gone = [start(), start()];
   await settled();
@@ -114,7 +114,7 @@ test('a reader that goes away ends its watch, resting or not', async () => {
   await store.close();
 });
 
-test('a watch that is over does not wait for its reader any longer than before', async () => {
+test('a finished watch waits for its reader no longer than before', async () => {
   const { clock, api, store, start } = await watching({ resourceVersion: '0' });
   const { out, over } = start();
   await settled();
@@ -128,7 +128,7 @@ test('a watch that is over does not wait for its reader any longer than before',
   expect(clock.sleeping).toBe(0);
 });
 
-test('nothing overtakes an event that takes long to encode', async () => {
+test('no event overtakes one that takes long to encode', async () => {
   const { clock, api, store } = await watching({});
   const slow: ((bytes: Buffer) => void)[] = [];
   const out = new Socket();
@@ -158,7 +158,7 @@ test('nothing overtakes an event that takes long to encode', async () => {
   expect([out.taken, out.writableEnded]).toEqual(['a;slow;BOOKMARK;b;slow;', true]);
 });
 
-test('nothing is told after an event that took long and could not be encoded', async () => {
+test('nothing is sent after an event that took long and could not be encoded', async () => {
   const { clock, api, store } = await watching({});
   let fail = (_: Error): void => {};
   const out = new Socket();

@@ -53,7 +53,7 @@ const configMap = (name: string, data: Readonly<Record<string, string>> = {}) =>
   data,
 });
 
-test('each event of a watch is a message, as a line of text, and the end is a farewell', async () => {
+test('each event of a watch is a text message with one line, and the end is a close frame', async () => {
   const socket = open(`${watch}&fieldSelector=metadata.name%3Da&timeoutSeconds=1`);
   const next = messagesOf(socket);
   await once(socket, 'open');
@@ -66,7 +66,7 @@ test('each event of a watch is a message, as a line of text, and the end is a fa
   expect(code).toBe(1000);
 });
 
-test('large events arrive whole and in order, whatever the form', async () => {
+test('large events arrive complete and in order, in every format', async () => {
   const names = Array.from({ length: 6 }, (_, at) => `large-${at}`);
   const selected = `${watch}&labelSelector=large`;
   const text = open(selected);
@@ -95,7 +95,7 @@ test('large events arrive whole and in order, whatever the form', async () => {
   binary.terminate();
 });
 
-test('a token may come as a protocol, and the other one is chosen', async () => {
+test('a token may be sent as a subprotocol, and the other subprotocol is chosen', async () => {
   const credential = `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`;
   const socket = open(watch, { headers: { authorization: '' }, protocols: [credential, 'base64.binary.k8s.io'] });
   await once(socket, 'open');
@@ -105,16 +105,16 @@ test('a token may come as a protocol, and the other one is chosen', async () => 
 
 test.each<[string, Parameters<typeof open>[1] & { path?: string }, number]>([
   ['without an origin', { origin: '' }, 403],
-  ['of a page without an origin', { origin: 'null' }, 403],
-  ['of an origin that is no URL', { origin: 'example.com' }, 403],
-  ['of one that cannot be read', { origin: 'http://%zz' }, 403],
+  ['from a page with an opaque origin', { origin: 'null' }, 403],
+  ['from an origin that is not a URL', { origin: 'example.com' }, 403],
+  ['from an unreadable origin', { origin: 'http://%zz' }, 403],
   ['with several protocols', { protocols: ['a', 'b'] }, 400],
-  ['with a protocol and none', { headers: { 'sec-websocket-protocol': 'a, ' } }, 400],
-  ['by an older version', { protocolVersion: 8 }, 400],
-  ['of a stranger', { headers: { authorization: 'Bearer wrong' } }, 401],
-  ['from what is no version', { path: `${watch}&resourceVersion=abc` }, 500],
-  ['of what is not served', { path: '/apis/none/v1/none?watch=true' }, 404],
-])('a watch %s is refused as any request', async (_, { path = watch, ...options }, code) => {
+  ['with a protocol and an empty one', { headers: { 'sec-websocket-protocol': 'a, ' } }, 400],
+  ['with an older WebSocket version', { protocolVersion: 8 }, 400],
+  ['with a wrong token', { headers: { authorization: 'Bearer wrong' } }, 401],
+  ['from an invalid resource version', { path: `${watch}&resourceVersion=abc` }, 500],
+  ['of an unserved resource', { path: '/apis/none/v1/none?watch=true' }, 404],
+])('a watch %s is refused like any request', async (_, { path = watch, ...options }, code) => {
   if (options.origin === '') Object.assign(options, { origin: undefined });
   const socket = open(path, options);
   const [error] = await once(socket, 'error');
@@ -137,7 +137,7 @@ const plainly = async (
   return { code: response.statusCode, text };
 };
 
-test('what asks for another protocol and is no watch, or asks for one that is not spoken, is answered as ever', async () => {
+test('an upgrade of a request other than a watch, or to an unknown protocol, is answered as usual', async () => {
   await configMaps().create(configMap('long', { x: 'x'.repeat(1_000_000) }));
   const list = await plainly('/api/v1/namespaces/default/configmaps', { headers: { upgrade: 'websocket' } });
   expect([list.code, JSON.parse(list.text).kind]).toEqual([200, 'ConfigMapList']);
@@ -145,7 +145,7 @@ test('what asks for another protocol and is no watch, or asks for one that is no
   expect([lines.code, JSON.parse(lines.text.split('\n')[0] ?? '').type]).toEqual([200, 'ADDED']);
 });
 
-test('what comes behind other requests of its connection is answered after them, or ends it, and ends nothing else', async () => {
+test('an upgrade behind other requests of its connection is answered after them or ends it, and no other', async () => {
   const host = new URL(server.url ?? '');
   const asks = (path: string, more = ''): string =>
     `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${more}\r\n`;
@@ -177,7 +177,7 @@ test('what comes behind other requests of its connection is answered after them,
   expect(one.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
 });
 
-test('a body that would be taken for the other protocol is refused, and does not get lost', async () => {
+test('a body before a possible upgrade is refused or read, and never lost', async () => {
   await configMaps().create(configMap('kept'));
   const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', dryRun: ['All'] });
   const answer = await plainly('/api/v1/namespaces/default/configmaps/kept', {
@@ -190,7 +190,7 @@ test('a body that would be taken for the other protocol is refused, and does not
   expect(await configMaps().get({ namespace: 'default', name: 'kept' })).toBeDefined();
 });
 
-test('a caller that takes leave, is gone, or says too much ends its watch, and nothing else', async () => {
+test('a client that closes, vanishes or sends too much ends its watch only', async () => {
   const sockets = [open(watch), open(watch), open(watch), open(watch)];
   await Promise.all(sockets.map((socket) => once(socket, 'open')));
   const [leaving, gone, loud, staying] = sockets as [WebSocket, WebSocket, WebSocket, WebSocket];
@@ -207,7 +207,7 @@ test('a caller that takes leave, is gone, or says too much ends its watch, and n
   staying.terminate();
 });
 
-test('a handshake that the package refuses ends what was to be sent', async () => {
+test('a handshake that the WebSocket package refuses ends the stream of events', async () => {
   let accepted: Promise<Writable> | undefined;
   const plain = createPlainServer().on('upgrade', (request, socket, head) => {
     accepted = acceptWebSocket(request, { socket: socket as Socket, head, binary: false });
@@ -232,7 +232,7 @@ test('a handshake that the package refuses ends what was to be sent', async () =
   plain.close();
 });
 
-test('a server that stops takes leave', async () => {
+test('a stopping server closes its WebSockets normally', async () => {
   const other = await createServer({
     listen: { port: 0 },
     controllers: [],
