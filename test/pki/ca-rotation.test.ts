@@ -66,22 +66,32 @@ describe('the next step', () => {
   const old = { anchor: anchorOf(second), until: start + day };
   test.each<[string, CaState, object, string]>([
     ['nothing, while nothing is due', steady, {}, 'wait'],
-    ['to announce, when asked', steady, { requested: true }, 'announce'],
-    ['to announce, when the CA comes to its end', steady, { now: start + 80 * day }, 'announce'],
-    ['nothing, just before', steady, { now: start + 79 * day }, 'wait'],
+    ['to announce, on request', steady, { requested: true }, 'announce'],
+    ['to announce, near the end of the CA', steady, { now: start + 80 * day }, 'announce'],
+    ['nothing, just before that', steady, { now: start + 79 * day }, 'wait'],
     ['to wait for bundles', next(), {}, 'wait'],
     ['to note that every bundle has the anchor', next(), { seen: true }, 'note-seen'],
-    ['to begin again when one lost it', next(start), { now: start + 2 * day }, 'forget-seen'],
-    ['to begin again when the clock went back', next(start + 1), { seen: true }, 'forget-seen'],
-    ['to wait while it spreads', next(start), { seen: true, now: start + day - 1 }, 'wait'],
-    ['to switch once it has spread', next(start), { seen: true, now: start + day }, 'switch'],
-    ['to announce another CA for one that ends too soon', short(start), { seen: true, now: start + day }, 'announce'],
-    ['that also before bundles have it', short(), { now: start + day }, 'announce'],
+    ['to start over when a bundle lost it', next(start), { now: start + 2 * day }, 'forget-seen'],
+    ['to start over when the clock was set back', next(start + 1), { seen: true }, 'forget-seen'],
+    ['to wait while it propagates', next(start), { seen: true, now: start + day - 1 }, 'wait'],
+    ['to switch once it has propagated', next(start), { seen: true, now: start + day }, 'switch'],
+    [
+      'to announce another CA in place of one that ends too soon',
+      short(start),
+      { seen: true, now: start + day },
+      'announce',
+    ],
+    ['to do so even before bundles have it', short(), { now: start + day }, 'announce'],
     ['to keep a next CA that lives just long enough', next(), { now: ofSecond.notAfter - 10 * day }, 'wait'],
     ['to replace it a moment later', next(), { now: ofSecond.notAfter - 10 * day + 1 }, 'announce'],
-    ['to wait for bundles even when the signing CA has ended', next(), { now: ofFirst.notAfter }, 'wait'],
-    ['to announce another CA for one that is not valid yet', next(), { now: ofSecond.notBefore - 1 }, 'announce'],
-    ['to announce, when the CA has ended', { ...steady, signing: gone }, {}, 'announce'],
+    ['to wait for bundles even when the signing CA has expired', next(), { now: ofFirst.notAfter }, 'wait'],
+    [
+      'to announce another CA in place of one that is not valid yet',
+      next(),
+      { now: ofSecond.notBefore - 1 },
+      'announce',
+    ],
+    ['to announce, when the CA has expired', { ...steady, signing: gone }, {}, 'announce'],
     ['to keep an old anchor', { ...steady, retiring: [old] }, { now: start + day - 1 }, 'wait'],
     ['to drop an old anchor', { ...steady, retiring: [old] }, { now: start + day }, 'retire'],
   ])('is %s', (_, state, more, action) => {
@@ -95,7 +105,7 @@ describe('the next step', () => {
   });
 });
 
-test('has a name for where it is', () => {
+test('every state has a phase and the time since when', () => {
   const spreading = markNextSeen(announceNext(steady, second), start);
   const all = [steady, announceNext(steady, second), spreading, switchToNext(spreading, start + day, policy)];
   expect(all.map(phaseOf)).toEqual(['steady', 'announced', 'spreading', 'retiring']);
@@ -109,26 +119,29 @@ describe('steps out of order are refused', () => {
   const short = announceNext(steady, brief);
   test.each<[string, () => unknown]>([
     ['to announce twice', () => announceNext(announceNext(steady, second), second)],
-    ['to note an anchor that is not announced', () => markNextSeen(steady, start)],
+    ['to note an anchor that was not announced', () => markNextSeen(steady, start)],
     ['to switch without a next CA', () => switchToNext(steady, start, policy)],
     ['to switch before bundles have it', () => switchToNext(announceNext(steady, second), start + 9 * day, policy)],
     ['to switch too early', () => switchToNext(spreading, start + day - 1, policy)],
     ['to switch to a CA that ends too soon', () => switchToNext(short, certificateOf(first).notAfter, policy)],
-    ['to retire what may be needed', () => dropRetired(switchToNext(spreading, start + day, policy), start + 11 * day)],
+    [
+      'to retire an anchor that may still be needed',
+      () => dropRetired(switchToNext(spreading, start + day, policy), start + 11 * day),
+    ],
     ['to retire nothing', () => dropRetired(steady, start)],
   ])('%s', (_, step) => {
     expect(step).toThrow(UnsafeStep);
   });
 });
 
-test('an old anchor stays for the longest lifetime that was granted, and no longer than its CA', () => {
+test('an old anchor is kept for the longest granted lifetime, but no longer than its CA', () => {
   const long = withLifetime(markNextSeen(announceNext(steady, second), start), (30 * day) / 1_000);
   expect(switchToNext(long, start + day, policy).retiring[0]?.until).toBe(start + 31 * day + hour);
   const longer = withLifetime(long, (500 * day) / 1_000);
   expect(switchToNext(longer, start + day, policy).retiring[0]?.until).toBe(certificateOf(first).notAfter);
 });
 
-test('of a CA below another its own certificate stays as long as the anchor', async () => {
+test('the certificate of a subordinate CA is kept as long as its anchor', async () => {
   const root = await createCertificateAuthority({ commonName: 'root' });
   const below = await root.issueAuthority({ commonName: 'below' });
   const after = switchToNext(
@@ -142,7 +155,7 @@ test('of a CA below another its own certificate stays as long as the anchor', as
   expect(anchorsOf(after)).toBe(second.certificate + root.anchors);
 });
 
-test('what is left open follows from the lifetime', () => {
+test('defaults are derived from the lifetime', () => {
   expect(rotationPolicy({ maxSeconds: 3_600 })).toEqual({
     maxSeconds: 3_600,
     propagationMs: day,
@@ -152,18 +165,18 @@ test('what is left open follows from the lifetime', () => {
 });
 
 test.each([
-  ['all is left open', {}, undefined, undefined],
+  ['all defaults', {}, undefined, undefined],
   [
-    'the usual ten years are too short',
+    'the default ten years are too short',
     { maxSeconds: 10 * 365 * 86_400 },
     undefined,
     'it would be replaced constantly',
   ],
-  ['it begins as soon as it ended', { maxSeconds: 60 }, 9 * 86_400, 'it would be replaced constantly'],
+  ['it would begin as soon as it ended', { maxSeconds: 60 }, 9 * 86_400, 'it would be replaced constantly'],
   ['it begins too late', { renewBeforeMs: day }, undefined, 'it would expire before the next one may sign'],
   ['it begins in time', { renewBeforeMs: day + 2 * hour }, undefined, undefined],
   [
-    'it lives shorter than what it signs',
+    'its life is shorter than that of its certificates',
     { maxSeconds: 365 * 86_400, renewBeforeMs: 2 * day },
     30 * 86_400,
     'the next one would expire before the certificates it signs',
@@ -173,7 +186,7 @@ test.each([
   expect(problem?.replace(/ \(with .*/, '')).toBe(expected);
 });
 
-test('with what figures it cannot is told, those that nobody gave included', () => {
+test('the reason it cannot be rotated names all figures, defaults included', () => {
   expect(rotationProblem(rotationPolicy({ maxSeconds: 600 }), 3_600)).toBe(
     'it would be replaced constantly (with caSeconds 3600, renewBeforeSeconds 691800, propagationSeconds 86400, maxSeconds 600)',
   );
@@ -187,13 +200,13 @@ describe('a state in a Secret', () => {
     retiring: [{ anchor: anchorOf(brief), until: start + 1, since: start }],
     longestSeconds: 7,
   };
-  test.each([steady, full, announceNext(steady, second)])('comes back as it was', (state) => {
+  test.each([steady, full, announceNext(steady, second)])('is read back as it was written', (state) => {
     const data = writeCaState(state, { other: 'eA==', 'next.key': 'eA==' });
     expect(readCaState(data)).toEqual(state);
     expect(data['other']).toBe('eA==');
     expect(Buffer.from(data['ca.crt'] ?? '', 'base64').toString()).toBe(anchorsOf(state));
   });
-  test('may be just a pair', () => {
+  test('may be just a key pair', () => {
     const { 'tls.crt': certificate = '', 'tls.key': key = '' } = writeCaState(steady);
     expect(readCaState({ 'tls.crt': certificate, 'tls.key': key })).toEqual({ ...steady, longestSeconds: 0 });
   });
@@ -219,7 +232,7 @@ test.each([
   { retiring: [{ until: 1 }] },
   { retiring: [{ anchor: 'x', until: 'soon' }] },
   { retiring: [{ anchor: 'x', until: 1, issuer: 5 }] },
-])('a state in a Secret with a member of another type is none: %j', (more) => {
+])('a state in a Secret with a member of the wrong type is refused: %j', (more) => {
   const written = writeCaState(steady);
   const facts = JSON.parse(Buffer.from(written['rotation.json'] ?? '', 'base64').toString());
   const data = { ...written, 'rotation.json': Buffer.from(JSON.stringify({ ...facts, ...more })).toString('base64') };
@@ -250,7 +263,7 @@ interface Issued {
  * and write, clocks jump, and rotations are requested at any time.
  */
 test.each(seeds)(
-  'in two years no certificate fails before its time (%i)',
+  'in two years no certificate fails before its end (seed %i)',
   async (seed) => {
     const number = random(seed);
     const chance = (share: number): boolean => number() < share;
@@ -350,7 +363,7 @@ test.each(seeds)(
   120_000,
 );
 
-test('a next CA was announced when it was made, whenever its certificate begins', async () => {
+test('the time of the announcement is when the next CA was created, whenever its certificate begins', async () => {
   const now = Date.UTC(2026, 0, 1);
   const pair = await createAuthorityKeyPair({ commonName: 'ca' }, { now: () => now });
   expect(announcedAt({ pair } as NextCa)).toBe(now);

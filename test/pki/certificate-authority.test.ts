@@ -35,7 +35,7 @@ describe('the lifetime', () => {
     [8 * hour - 1, 8 * hour - 1 + 300],
     [8 * hour, 8 * hour],
     [365 * 24 * hour, 365 * 24 * hour],
-  ])('asked for %i s, lasts %i s and began five minutes ago', async (asked, lasts) => {
+  ])('of %i s is issued as %i s, and began five minutes ago', async (asked, lasts) => {
     const ca = await testAuthority({ clock });
     const { pem } = await testRequest();
     const issued = only(await ca.issue(pem, { seconds: asked, usages: clientUsages }));
@@ -50,7 +50,7 @@ describe('the lifetime', () => {
     expect(issued.notAfter).toBe(ca.certificate.notAfter);
   });
 
-  test('an expired CA issues nothing', async () => {
+  test('of an expired CA is over: it issues nothing', async () => {
     const ca = await testAuthority({ clock, seconds: 24 * hour });
     const { pem } = await testRequest();
     const end = ca.certificate.notAfter;
@@ -64,7 +64,7 @@ describe('the lifetime', () => {
     await expect(issueAt(end - 1_000)).resolves.toContain('BEGIN CERTIFICATE');
   });
 
-  test.each([0, -1, Number.NaN])('%d seconds are refused', async (wrong) => {
+  test.each([0, -1, Number.NaN])('of %d seconds is refused', async (wrong) => {
     const ca = await testAuthority();
     const { pem } = await testRequest();
     await expect(ca.issue(pem, { seconds: wrong, usages: clientUsages })).rejects.toThrow(PkiError);
@@ -75,7 +75,7 @@ describe('a certificate of a pod', () => {
   const publicKey = async () => readCertificateRequest((await testRequest()).pem).publicKey;
   const uris = ['spiffe://a.test/ns/b/sa/c'];
 
-  test.each([hour, 8 * hour, 91 * 24 * hour])('for %i s lasts as long, and began two minutes ago', async (asked) => {
+  test.each([hour, 8 * hour, 91 * 24 * hour])('for %i s lasts that long, and began two minutes ago', async (asked) => {
     const ca = await testAuthority({ clock });
     const pod = { publicKey: await publicKey(), uris };
     const issued = only(await ca.issueForPod(pod, { seconds: asked, usages: clientUsages }));
@@ -96,7 +96,7 @@ describe('a certificate of a pod', () => {
 });
 
 describe('the contents', () => {
-  test('extensions stand in their order, and there are no others', async () => {
+  test('extensions are in order, and there are no others', async () => {
     const ca = await testAuthority();
     const asked = { oid: '2.5.29.19', critical: true, value: Buffer.from('30030101ff', 'hex') };
     const { pem } = await testRequest({
@@ -114,7 +114,7 @@ describe('the contents', () => {
     expect(readCertificate(der)).toMatchObject({ isCA: false, version: 3 });
   });
 
-  test('a subject is written anew: known attributes in their order, the rest dropped', async () => {
+  test('a subject is re-encoded: known attributes in order, others dropped', async () => {
     const ca = await testAuthority();
     const subject = {
       serialNumber: '7',
@@ -143,7 +143,7 @@ describe('the contents', () => {
     ]);
   });
 
-  test('names are critical where there is no subject', async () => {
+  test('alternative names are critical if the subject is empty', async () => {
     const ca = await testAuthority();
     const critical = Buffer.from('0603551d110101ff', 'hex');
     const der = async (commonName: string) =>
@@ -157,7 +157,7 @@ describe('the contents', () => {
     expect((await der('x')).includes(critical)).toBe(false);
   });
 
-  test('whoever is called like the CA gets no key identifier of it', async () => {
+  test('a subject equal to that of the CA gets no authority key identifier', async () => {
     const ca = await testAuthority({ commonName: 'same' });
     const issue = async (commonName: string) =>
       only(await ca.issue((await testRequest({ commonName })).pem, { seconds: hour, usages: clientUsages }));
@@ -174,7 +174,7 @@ describe('the contents', () => {
     expect(new Set(serials).size).toBe(20);
   });
 
-  test('as many values and names as are read are issued', async () => {
+  test('the maximum number of values and names is issued', async () => {
     const ca = await testAuthority();
     const many = Array.from({ length: 10_000 }, () => 'a');
     const { pem } = await testRequest({ commonName: '', organizations: many, dnsNames: many });
@@ -183,7 +183,7 @@ describe('the contents', () => {
     expect(issued.alternativeNames.dnsNames).toHaveLength(10_000);
   });
 
-  test.each(['organizations', 'dnsNames'])('one more of %s is refused', async (member) => {
+  test.each(['organizations', 'dnsNames'])('more than the maximum of %s is refused', async (member) => {
     const { pem } = await testRequest({ commonName: '', [member]: Array.from({ length: 10_001 }, () => 'a') });
     expect(() => readCertificateRequest(pem)).toThrow(PkiError);
   });
@@ -196,7 +196,7 @@ describe('the contents', () => {
     );
   });
 
-  test('a certificate says what the verified request said', async () => {
+  test('a certificate has the contents of the verified request', async () => {
     const ca = await testAuthority();
     const word = fc.stringMatching(/^[a-z0-9.-]{1,12}$/);
     await fc.assert(
@@ -224,14 +224,14 @@ describe('the contents', () => {
   });
 });
 
-test('the key of a CA is for signatures, certificates and lists of those that count no more', async () => {
+test('the key of a CA is for digital signatures, certificates and CRLs', async () => {
   const [ca] = readPemCertificates((await createAuthorityKeyPair({ commonName: 'ca' })).certificate);
   // keyUsage, critical: bits 0, 5 and 6.
   expect(ca?.der.toString('hex')).toContain('0603551d0f0101ff040403020186');
 });
 
 describe('loading', () => {
-  test('certificate and key must belong together', async () => {
+  test('certificate and key must match', async () => {
     const [one, other] = [
       await createAuthorityKeyPair({ commonName: 'a' }),
       await createAuthorityKeyPair({ commonName: 'a' }),
@@ -244,7 +244,7 @@ describe('loading', () => {
   test.each([
     ['no certificate', async () => ({ certificate: '', key: (await createAuthorityKeyPair({ commonName: 'a' })).key })],
     ['no key', async () => ({ ...(await createAuthorityKeyPair({ commonName: 'a' })), key: 'x' })],
-    ['a leaf', async () => (await testAuthority()).issueClient({ commonName: 'a', seconds: hour })],
+    ['a leaf certificate', async () => (await testAuthority()).issueClient({ commonName: 'a', seconds: hour })],
   ])('%s is refused', async (_, make) => {
     const pair = await make();
     expect(() => loadCertificateAuthority(pair)).toThrow(expect.objectContaining({ problem: 'authority' }));
@@ -260,7 +260,7 @@ describe('loading', () => {
     );
   });
 
-  test.each(['pkcs8', 'sec1'] as const)('a key that is encrypted (%s) is said to be', async (type) => {
+  test.each(['pkcs8', 'sec1'] as const)('an encrypted key (%s) is reported as such', async (type) => {
     const { certificate, key } = await createAuthorityKeyPair({ commonName: 'a' });
     const encrypted = createPrivateKey(key).export({ type, format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' });
     expect(() => loadCertificateAuthority({ certificate, key: encrypted.toString() })).toThrow(
@@ -289,7 +289,7 @@ describe('loading', () => {
     expect(low.anchors).toBe(root.anchors);
   });
 
-  test('a CA hands out the certificate that one of the same name gave its new key', async () => {
+  test('a CA includes the certificate that its predecessor of the same name issued for the new key', async () => {
     const old = await testAuthority({ commonName: 'root' });
     const renewed = loadCertificateAuthority(await old.issueAuthority({ commonName: 'root' }));
     const { certificate } = await renewed.issueClient({ commonName: 'x', seconds: hour });
@@ -303,7 +303,7 @@ describe('loading', () => {
   test.each([
     ['a root', 'own', 1],
     ['an intermediate', 'other', 2],
-  ])('%s is known by what it says of its keys, whoever can verify its signature', async (_, issuers, count) => {
+  ])('%s is recognized by its key identifiers, whoever can verify its signature', async (_, issuers, count) => {
     const { pem, key } = forge({
       subject: [[attributes.commonName, 'ca']],
       extensions: [extensions.authority(), ...extensions.keyIds('own', issuers)],
@@ -323,7 +323,7 @@ describe('loading', () => {
     [1, 2, 'root'],
     [2, 1, 'middle'],
     [1, 1, 'middle'],
-  ])('of a root with %i days and a CA below it with %i the %s ends first', (ofRoot, ofMiddle, first) => {
+  ])('of a root with %i days and an intermediate CA with %i, the %s ends first', (ofRoot, ofMiddle, first) => {
     const made = (commonName: string, days: number, issuer?: Forged) =>
       forge({
         subject: [[attributes.commonName, commonName]],
@@ -337,7 +337,7 @@ describe('loading', () => {
     expect(ca.firstToEnd.subject.commonName).toBe(first);
   });
 
-  test('another key has another identifier', async () => {
+  test('different keys have different identifiers', async () => {
     expect((await testAuthority()).keyId).not.toBe((await testAuthority()).keyId);
   });
 });
@@ -354,7 +354,7 @@ const issueFor = async (ca: CertificateAuthority, keyType: KeyType): Promise<{ i
 
 describe('every kind of key', () => {
   const types: readonly KeyType[] = ['P-256', 'P-384', 'P-521', 'Ed25519', 'RSA-2048'];
-  test.each(types)('a CA with %s signs what its anchor verifies', async (keyType) => {
+  test.each(types)('a CA with %s issues certificates that its anchor verifies', async (keyType) => {
     const ca = await testAuthority({ keyType });
     const { issued } = await issueFor(ca, 'P-256');
     expect(new X509Certificate(issued).verify(new X509Certificate(ca.anchors).publicKey)).toBe(true);
@@ -392,13 +392,13 @@ describe('every kind of key', () => {
     expect(text).toContain('IP Address:10.0.0.1');
   });
 
-  test.each(['issueServing', 'issueClient'] as const)('%s makes no certificate called like its CA', async (issue) => {
+  test.each(['issueServing', 'issueClient'] as const)('%s refuses a subject equal to that of its CA', async (issue) => {
     const ca = await testAuthority({ commonName: 'x' });
     await expect(ca[issue]({ commonName: 'x', seconds: hour })).rejects.toThrow('would look self-signed');
   });
 
   testWithOpenssl.each(['middle', 'root'])(
-    'openssl verifies a chain over an intermediate CA called %s',
+    'openssl verifies a chain with an intermediate CA named %s',
     async (commonName) => {
       const root = await testAuthority({ commonName: 'root' });
       const middle = loadCertificateAuthority(await root.issueAuthority({ commonName }));
@@ -429,7 +429,7 @@ describe('every kind of key', () => {
   );
 });
 
-test('another X.509 library writes the same certificates, to the byte', async () => {
+test('another X.509 library writes the same certificates, byte for byte', async () => {
   await import('reflect-metadata');
   const x509 = await import('@peculiar/x509');
   // Ed25519, because its signatures are deterministic.

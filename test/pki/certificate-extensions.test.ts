@@ -3,7 +3,7 @@ import { readExtensionValues } from '../../src/pki/certificate-extensions.js';
 import { constructed, context } from '../../src/pki/der.js';
 import { encode, sequence } from '../../src/pki/der-writer.js';
 
-test('a name constraint that is no ASCII is told byte by byte where it is no text', () => {
+test('a name constraint that is not ASCII is quoted with escapes where it is not UTF-8', () => {
   const base = Buffer.concat([Buffer.from([0x82, 4]), Buffer.from('é'), Buffer.from([0xff, 0x61])]);
   const subtree = Buffer.concat([Buffer.from([0x30, base.length]), base]);
   const permitted = Buffer.concat([Buffer.from([0xa0, subtree.length]), subtree]);
@@ -54,14 +54,14 @@ const constraints = '2.5.29.30';
 
 test.each<[string, string, Buffer]>([
   ['policies', policies, sequence(sequence(oid))],
-  ['mappings of policies', mappings, sequence(sequence(oid, oid))],
-  ['addresses and a mask', constraints, ofAddress('0a000000ff000000')],
-  ['addresses and a mask of IPv6', constraints, ofAddress(`${'20'.repeat(16)}${'ff'.repeat(4)}${'00'.repeat(12)}`)],
-])('%s that are critical are understood', (_, oid, value) => {
+  ['policy mappings', mappings, sequence(sequence(oid, oid))],
+  ['IPv4 constraints', constraints, ofAddress('0a000000ff000000')],
+  ['IPv6 constraints', constraints, ofAddress(`${'20'.repeat(16)}${'ff'.repeat(4)}${'00'.repeat(12)}`)],
+])('critical %s are understood', (_, oid, value) => {
   expect(readExtensionValues([{ oid, critical: true, value }]).hasUnhandledCritical).toBe(false);
 });
 
-test('what is not known is not understood', () => {
+test('an unknown extension is unhandled if critical', () => {
   const unknown = { oid: '1.2.3', value: sequence() };
   expect(readExtensionValues([{ ...unknown, critical: true }]).hasUnhandledCritical).toBe(true);
   expect(readExtensionValues([{ ...unknown, critical: false }]).hasUnhandledCritical).toBe(false);
@@ -77,11 +77,11 @@ test.each<[string, Buffer, string]>([
   [access, sequence(sequence()), 'x509: invalid authority info access'],
   [constraints, ofAddress('0a0000ff000000'), 'IP constraint contained value of length 7'],
   [constraints, ofAddress('0a000000ff00ff00'), 'IP constraint contained invalid mask ff00ff00'],
-])('an extension %s that is malformed is refused, critical or not', (oid, value, message) => {
+])('a malformed extension %s is refused, critical or not', (oid, value, message) => {
   expect(() => readExtensionValues([{ oid, critical: false, value }])).toThrow(message);
 });
 
-test('where an issuer is found may not be critical', () => {
+test('authority information access must not be critical', () => {
   const value = sequence(sequence(oid, encode(context(6), Buffer.from('http://a'))));
   expect(() => readExtensionValues([{ oid: access, critical: true, value }])).toThrow(
     'x509: authority info access incorrectly marked critical',

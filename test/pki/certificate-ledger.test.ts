@@ -33,7 +33,7 @@ function ledger(count: number): readonly { readonly name: string; readonly spec:
   });
 }
 
-test('a record tells what was issued, to whom, by whom', async () => {
+test('a record tells what was issued, to whom and by whom', async () => {
   const clock = { now: () => Date.UTC(2026, 0, 1) };
   const ca = await testAuthority({ clock });
   const { pem } = await testRequest({
@@ -64,7 +64,7 @@ test('a record tells what was issued, to whom, by whom', async () => {
   expect(made.sha256).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test('a record of a thousand names is cut, and says so', async () => {
+test('a record of a thousand names is truncated, and says so', async () => {
   const ca = await testAuthority();
   const dnsNames = Array.from({ length: 1_500 }, (_, at) => `host-${at}.example.test`);
   const { pem } = await testRequest({ commonName: 'ü'.repeat(2_000), dnsNames });
@@ -84,7 +84,7 @@ test('a record of a thousand names is cut, and says so', async () => {
   expect(made.subject?.endsWith('ü…')).toBe(true);
 });
 
-test('the hash does not depend on the order of members, nor on empty ones', () => {
+test('the hash does not depend on the order of members or on empty ones', () => {
   const one = { sequence: 1, records: [record('1')] };
   const { request, ...rest } = record('1');
   const other = { records: [{ ...rest, request, names: [], omittedNames: 0 }], sequence: 1 };
@@ -95,7 +95,7 @@ test('the hash does not depend on the order of members, nor on empty ones', () =
 describe('an entry', () => {
   const [first, second] = ledger(2);
   if (first === undefined || second === undefined) throw new Error('none');
-  test('is right as it was made', () => {
+  test('is valid as created', () => {
     expect(ledgerEntryProblems(first.name, first.spec)).toEqual([]);
     expect(ledgerEntryProblems(second.name, second.spec)).toEqual([]);
   });
@@ -111,15 +111,15 @@ describe('an entry', () => {
     ['records[1] has no sha256', { records: [record('x'), { ...record('y'), sha256: '' }] }],
     ['records[0].notAfter is not a time', { records: [{ ...record('x'), notAfter: 'soon' }] }],
     ['sequence must be a positive number', { sequence: 9_007_199_254_740_993n as unknown as number }],
-  ])('%s', (problem, more) => {
+  ])('is invalid: %s', (problem, more) => {
     expect(ledgerEntryProblems(second.name, { ...second.spec, ...more }).join()).toContain(problem);
   });
-  test('must name the one before, unless it is the first', () => {
+  test('must name the previous one, unless it is the first', () => {
     expect(ledgerEntryProblems(first.name, { ...first.spec, previous: 'x' }).join()).toContain('previous');
     const { previous: _, ...alone } = second.spec;
     expect(ledgerEntryProblems(second.name, alone).join()).toContain('previous');
   });
-  test('of nonsense is told of', () => {
+  test('without valid contents is reported', () => {
     expect(ledgerEntryProblems('x', {} as LedgerEntrySpec).length).toBeGreaterThan(3);
   });
 });
@@ -127,25 +127,25 @@ describe('an entry', () => {
 describe('a ledger', () => {
   const whole = ledger(5);
   const headOf = (at: number) => ({ sequence: whole[at]?.spec.sequence ?? 0, hash: whole[at]?.spec.hash ?? '' });
-  test('is whole, in whatever order it comes', () => {
+  test('is complete, in any order of its entries', () => {
     expect(verifyLedger([...whole].reverse(), headOf(2))).toEqual({ head: headOf(4), records: 10, problems: [] });
     expect(verifyLedger([]).problems).toEqual([]);
   });
-  test('without its first entry is not', () => {
+  test('is incomplete without its first entry', () => {
     expect(verifyLedger(whole.slice(1)).problems).toEqual(['entry 0000000000000002: entry 1 is missing before it']);
   });
-  test('without one in between is not', () => {
+  test('is incomplete without one in between', () => {
     expect(verifyLedger(whole.filter((_, at) => at !== 2)).problems).toEqual([
       'entry 0000000000000004: entry 3 is missing before it',
     ]);
   });
-  test('without its last is not, for who noted it', () => {
+  test('is incomplete without its last entry, for a client that noted its head', () => {
     expect(verifyLedger(whole.slice(0, 4)).problems).toEqual([]);
     expect(verifyLedger(whole.slice(0, 4), headOf(4)).problems).toEqual([
       'the ledger ends before entry 5, which was noted',
     ]);
   });
-  test('with a record changed is not, even if its hash was made anew', () => {
+  test('with a changed record is invalid, even if its hash is recomputed', () => {
     const forge = (spec: LedgerEntrySpec): LedgerEntrySpec => {
       const forged = { ...spec, records: [record('x')] };
       return { ...forged, hash: ledgerHash(forged) };

@@ -66,24 +66,24 @@ const text = (tag: number, content: string | Buffer): Buffer => encode(tag, Buff
 
 const subjects: readonly (readonly [string, readonly Buffer[], { readonly commonName?: string } | string])[] = [
   [
-    'the last common name counts',
+    'the last common name applies',
     [attribute('2.5.4.3', text(tags.utf8String, 'a')), attribute('2.5.4.3', text(tags.utf8String, 'b'))],
     { commonName: 'b' },
   ],
   ['BMPString', [attribute('2.5.4.3', text(tags.bmpString, Buffer.from('00fc', 'hex')))], { commonName: 'ü' }],
   ['T61String is Latin-1', [attribute('2.5.4.3', text(tags.t61String, Buffer.from([0xfc])))], { commonName: 'ü' }],
-  ['a byte order mark stays', [attribute('2.5.4.3', text(tags.utf8String, '\ufeffa'))], { commonName: '\ufeffa' }],
-  ['a number is no name', [attribute('2.5.4.3', unsignedInteger(Buffer.from([1])))], { commonName: '' }],
+  ['a byte order mark is kept', [attribute('2.5.4.3', text(tags.utf8String, '\ufeffa'))], { commonName: '\ufeffa' }],
+  ['a number is not a name', [attribute('2.5.4.3', unsignedInteger(Buffer.from([1])))], { commonName: '' }],
   [
     'an at sign in a PrintableString',
     [attribute('2.5.4.3', text(tags.printableString, 'a@b'))],
     'asn1: syntax error: PrintableString contains invalid character',
   ],
-  ['broken UTF-8', [attribute('2.5.4.3', text(tags.utf8String, Buffer.from([0xff])))], 'asn1: invalid UTF-8 string'],
+  ['invalid UTF-8', [attribute('2.5.4.3', text(tags.utf8String, Buffer.from([0xff])))], 'asn1: invalid UTF-8 string'],
   ['half a BMP character', [attribute('2.5.4.3', text(tags.bmpString, 'a'))], 'invalid BMPString'],
   ['an attribute without a value', [setOf([sequence(encodeOid('2.5.4.3'))])], 'asn1: syntax error: sequence truncated'],
   [
-    'a sequence for a set',
+    'a sequence in place of a set',
     [sequence(sequence(encodeOid('2.5.4.3'), text(tags.utf8String, 'a')))],
     'asn1: structure error: sequence tag mismatch',
   ],
@@ -111,13 +111,13 @@ test('names of other kinds are dropped', async () => {
   });
 });
 
-test('IPv4 mapped into IPv6 is IPv4', async () => {
+test('IPv4-mapped IPv6 addresses are IPv4', async () => {
   const mapped = Buffer.from('00000000000000000000ffff0a000001', 'hex');
   const pem = await requestOf({ attributes: alternativeName(sequence(encode(context(7), mapped))) });
   expect(readCertificateRequest(pem).ipAddresses).toEqual(['10.0.0.1']);
 });
 
-test('parse failures and signature failures are told apart', async () => {
+test('parse errors and signature errors are distinguished', async () => {
   const { pem } = await testRequest();
   const der = Buffer.from(firstPemBlock(pem)?.bytes ?? []);
   der[der.length - 1] = (der.at(-1) ?? 0) ^ 1;
@@ -136,7 +136,7 @@ const meaning = (pem: string): unknown => {
 /** In milliseconds of processor time; each reading takes a few. */
 const most = 500;
 
-test('a damaged request is refused or means the same, quickly', async () => {
+test('a damaged request is refused or has the same meaning, quickly', async () => {
   const { pem } = await testRequest({ organizations: ['o'], dnsNames: ['a.b'], ipAddresses: ['10.0.0.1'] });
   const der = firstPemBlock(pem)?.bytes ?? Buffer.alloc(0);
   const original = meaning(pem);
@@ -219,7 +219,7 @@ test('an object identifier of half a megabyte is refused quickly', async () => {
   );
 });
 
-test('extensions of all requests for them are counted together', async () => {
+test('extensions of all extension requests are counted together', async () => {
   const extension = (id: number): Buffer =>
     sequence(encodeOid(`1.2.3.${1_000 + (id >> 7)}.${id & 127}`), encode(tags.octetString));
   const attribute = (from: number, count: number): Buffer =>
@@ -233,7 +233,7 @@ test('extensions of all requests for them are counted together', async () => {
   expect(failureOf(more)).toBe('x509: more than 10000 requested extensions');
 });
 
-test('attributes that cannot be read are ignored quickly; those that might ask for extensions are counted', async () => {
+test('unreadable attributes are ignored quickly, those that may request extensions are counted', async () => {
   const many = (attribute: Buffer, count: number) =>
     requestOf({ attributes: Array.from({ length: count }, () => attribute) });
   const garbage = await many(encode(0x2e, Buffer.alloc(16, 0x2e)), 9_000);

@@ -10,18 +10,18 @@ function nameOf(rdns: number, attributes: number): Buffer {
   return sequence(...Array.from({ length: rdns }, () => rdn));
 }
 
-test.each(['', '30', '1f00', '3080', '308100', '3001', '30820000'])('%j is no element', (hex) => {
+test.each(['', '30', '1f00', '3080', '308100', '3001', '30820000'])('%j is not an element', (hex) => {
   expect(new DerCursor(Buffer.from(hex, 'hex')).any()).toBeUndefined();
 });
 
-test('a cursor reads as many elements as anybody has use for', () => {
+test('a cursor reads a limited number of elements', () => {
   const many = new DerCursor(Buffer.alloc(2 * (maxElements + 1), encode(tags.null)));
   for (let count = 0; count < maxElements; count++) many.any();
   expect(many.empty).toBe(false);
   expect(many.any()).toBeUndefined();
 });
 
-test('a name has so many attributes, however they are spread', () => {
+test('the number of attributes of a name is limited, however they are distributed', () => {
   expect(readName(nameOf(100, maxElements / 100)).attributes.length).toBe(maxElements);
   expect(readName(nameOf(maxElements, 1)).attributes.length).toBe(maxElements);
   expect(() => readName(nameOf(101, maxElements / 100))).toThrow('too many attributes');

@@ -6,14 +6,14 @@ const reading = () => {
   return { read, again: memoized(read) };
 };
 
-test('the same bytes are read once, others for themselves', () => {
+test('the same bytes are parsed once, other bytes separately', () => {
   const { read, again } = reading();
   expect(again(Buffer.from('a'))).toBe(again(Buffer.from('a')));
   expect(again(Buffer.from('b'))).not.toBe(again(Buffer.from('a')));
   expect(read).toHaveBeenCalledTimes(2);
 });
 
-test('a caller that changes its bytes changes nothing remembered', () => {
+test('a caller that changes its bytes does not change the cache', () => {
   const { again } = reading();
   const mine = Buffer.from('a');
   again(mine);
@@ -21,7 +21,7 @@ test('a caller that changes its bytes changes nothing remembered', () => {
   expect(again(Buffer.from('a')).bytes.toString()).toBe('a');
 });
 
-test('failures are met again', () => {
+test('failures are not cached', () => {
   const read = vi.fn((): object => {
     throw new Error('no');
   });
@@ -31,7 +31,7 @@ test('failures are met again', () => {
   expect(read).toHaveBeenCalledTimes(2);
 });
 
-test('only the latest are remembered, and nothing long', () => {
+test('only the latest and short inputs are cached', () => {
   const { read, again } = reading();
   const first = Buffer.from('first');
   again(first);

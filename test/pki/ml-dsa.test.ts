@@ -35,8 +35,8 @@ const only = (pem: string) => {
   return certificate;
 };
 
-describe.skipIf(!isThere).each(sets)('%s, where Node.js has it', (keyType) => {
-  test('is a key of requests and of CAs', async () => {
+describe.skipIf(!isThere).each(sets)('%s, where Node.js supports it', (keyType) => {
+  test('is a key type of requests and CAs', async () => {
     const pair = await createAuthorityKeyPair({ commonName: 'root', keyType });
     const ca = loadCertificateAuthority(pair);
     const key = await generateKey(keyType);
@@ -54,18 +54,18 @@ describe.skipIf(!isThere).each(sets)('%s, where Node.js has it', (keyType) => {
   });
 });
 
-describe.skipIf(isThere).each(mlDsaParameterSets)('$name, where Node.js lacks it', (facts) => {
+describe.skipIf(isThere).each(mlDsaParameterSets)('$name, where Node.js does not support it', (facts) => {
   const { name, identifier } = facts;
   const missing = `${name} needs Node.js 24.6 or later, and this is ${process.version}`;
 
-  test('is no key to make or to read', async () => {
+  test('keys can be neither generated nor read', async () => {
     await expect(generateKey(name)).rejects.toThrow(missing);
     const seed = Buffer.concat([Buffer.from([0x80, 32]), Buffer.alloc(32)]);
     const key = sequence(unsignedInteger(Buffer.from([0])), identifier, octetString(seed));
     expect(() => readPrivateKey(encodePem('PRIVATE KEY', key))).toThrow(missing);
   });
 
-  test.skipIf(isRead(facts))('is refused in requests as an algorithm that is not known', () => {
+  test.skipIf(isRead(facts))('requests are refused for an unknown algorithm', () => {
     const body = sequence(unsignedInteger(Buffer.from([0])), sequence(), spkiOf(facts), encode(constructed(0)));
     const pem = encodePem('CERTIFICATE REQUEST', sequence(body, identifier, encodeBits(Buffer.alloc(8))));
     expect(() => readCertificateRequest(pem)).toThrow('x509: cannot verify signature: algorithm unimplemented');

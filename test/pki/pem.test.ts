@@ -38,7 +38,7 @@ test.each(Object.entries(rejected))('no block is found: %s', (_, text) => {
   expect(firstPemBlock(text)).toBeUndefined();
 });
 
-test('headers are seen and do not disturb', () => {
+test('headers are reported and otherwise ignored', () => {
   const text = '-----BEGIN A-----\nProc-Type: 4,ENCRYPTED\n\nAAEC\n-----END A-----\n';
   expect(firstPemBlock(text)).toEqual({ type: 'A', hasHeaders: true, bytes });
 });
@@ -56,7 +56,7 @@ test('all blocks come in order', () => {
   expect(types).toEqual(['A', 'B', 'A']);
 });
 
-test('what is written is read again, in lines of 64', () => {
+test('written blocks are read back, and have lines of 64 characters', () => {
   const content = Buffer.alloc(100, 7);
   const text = encodePem('CERTIFICATE', content);
   expect(text.split('\n').map((line) => line.length)).toEqual([27, 64, 64, 8, 25, 0]);

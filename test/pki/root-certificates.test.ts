@@ -12,7 +12,7 @@ const key = encodePem('PRIVATE KEY', Buffer.alloc(3));
 test.each([
   ['one', good, 1],
   ['two', good + good, 2],
-  ['one beside what is broken', broken + good + broken, 1],
+  ['one beside a malformed one', broken + good + broken, 1],
   ['one beside text, keys and blocks with headers', `text\n${key}${headed}${good}text`, 1],
 ])('%s', (_, pem, count) => {
   expect(readRootCertificates(pem).length).toBe(count);
@@ -21,15 +21,15 @@ test.each([
 const malformed = 'failed to parse certificate: x509: malformed certificate';
 // Recorded with kube-apiserver 1.36.3, which reports these errors for the caBundle of a definition.
 test.each([
-  ['nothing but a key', key, 'no valid certificate authority data seen'],
-  ['nothing without headers', headed, 'no valid certificate authority data seen'],
-  ['nothing', '', 'no valid certificate authority data seen'],
-  ['nothing that can be read', broken, malformed],
-  ['nothing that can be read, and a key', key + broken, malformed],
-  ['nothing that can be read, and text', `${broken}text`, malformed],
+  ['only a key', key, 'no valid certificate authority data seen'],
+  ['only blocks with headers', headed, 'no valid certificate authority data seen'],
+  ['an empty file', '', 'no valid certificate authority data seen'],
+  ['only malformed certificates', broken, malformed],
+  ['malformed certificates and a key', key + broken, malformed],
+  ['malformed certificates and text', `${broken}text`, malformed],
   ['text', 'text', 'unable to parse bytes as PEM block'],
-  ['blanks', ' ', 'unable to parse bytes as PEM block'],
-  ['a key, and text', `${key}text`, 'unable to parse bytes as PEM block'],
+  ['white space', ' ', 'unable to parse bytes as PEM block'],
+  ['a key and text', `${key}text`, 'unable to parse bytes as PEM block'],
 ])('%s is refused', (_, pem, message) => {
   expect(() => readRootCertificates(pem)).toThrow(new PkiError('parse', message));
 });

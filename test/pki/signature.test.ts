@@ -48,28 +48,26 @@ const verify = (given: Buffer, hash: Hash, saltLength: number): void => {
 };
 
 test.each<[string, Buffer, Hash, number]>([
-  ['as usual', parameters(), 'sha256', 32],
+  ['with the usual parameters', parameters(), 'sha256', 32],
   ['with another hash', parameters({ hash: 'sha384', salt: 48 }), 'sha384', 48],
-  [
-    'whose hashes have no parameters at all',
-    parameters({ none: Buffer.alloc(0), maskNone: Buffer.alloc(0) }),
-    'sha256',
-    32,
-  ],
-  ['that names the usual trailer', parameters({ trailer: trailer(1) }), 'sha256', 32],
-])('a signature by RSASSA-PSS counts: %s', (_, given, hash, salt) => {
+  ['whose hashes have no parameters', parameters({ none: Buffer.alloc(0), maskNone: Buffer.alloc(0) }), 'sha256', 32],
+  ['that names the default trailer', parameters({ trailer: trailer(1) }), 'sha256', 32],
+])('a signature with RSASSA-PSS is verified: %s', (_, given, hash, salt) => {
   expect(() => verify(given, hash, salt)).not.toThrow();
 });
 
 test.each<[string, Buffer, Hash?, number?]>([
-  ['another mask', parameters({ mask: otherMask })],
-  ['a mask of another hash', parameters({ maskHash: 'sha384' })],
+  ['another mask function', parameters({ mask: otherMask })],
+  ['a mask function of another hash', parameters({ maskHash: 'sha384' })],
   ['a hash with parameters', parameters({ none: sequence() })],
-  ['a hash of the mask with parameters', parameters({ maskNone: sequence() })],
+  ['a hash of the mask function with parameters', parameters({ maskNone: sequence() })],
   ['a salt of another length', parameters({ salt: 20 }), 'sha256', 20],
   ['another trailer', parameters({ trailer: trailer(2) })],
-  ['a SHA-1', parameters({ hash: 'sha1', salt: 20 }), 'sha1', 20],
+  ['SHA-1', parameters({ hash: 'sha1', salt: 20 }), 'sha1', 20],
   ['no parameters', Buffer.alloc(0)],
-])('one by RSASSA-PSS with %s does not, though the key made it', (_, given, hash = 'sha256', salt = 32) => {
-  expect(() => verify(given, hash, salt)).toThrow('x509: cannot verify signature: algorithm unimplemented');
-});
+])(
+  'a signature with RSASSA-PSS and %s is refused, though made with the key',
+  (_, given, hash = 'sha256', salt = 32) => {
+    expect(() => verify(given, hash, salt)).toThrow('x509: cannot verify signature: algorithm unimplemented');
+  },
+);

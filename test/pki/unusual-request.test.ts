@@ -29,9 +29,9 @@ const subject = (...values: readonly (readonly [string, Buffer])[]): Buffer =>
 const generalString = (text: string): Buffer => encode(tags.generalString, Buffer.from(text));
 
 test.each<readonly [string, Parameters<typeof requestOf>[0], string | undefined]>([
-  ['extensions as usual', { attributes: [attribute(oids.extensionRequest, extensions)] }, undefined],
+  ['the usual extensions', { attributes: [attribute(oids.extensionRequest, extensions)] }, undefined],
   ['a challenge password', { attributes: [attribute('1.2.840.113549.1.9.7', utf8('x'))] }, undefined],
-  ['the version of Windows', { attributes: [attribute('1.3.6.1.4.1.311.13.2.3', utf8('10.0'))] }, undefined],
+  ['the Windows version', { attributes: [attribute('1.3.6.1.4.1.311.13.2.3', utf8('10.0'))] }, undefined],
   [
     'extensions in Microsoft’s attribute',
     { attributes: [microsoft] },
@@ -43,12 +43,12 @@ test.each<readonly [string, Parameters<typeof requestOf>[0], string | undefined]
     'an attribute of the request cannot be read',
   ],
   [
-    'a second list of extensions',
+    'a second extension request',
     { attributes: [attribute(oids.extensionRequest, extensions, extensions)] },
     'the request asks for several lists of extensions',
   ],
   [
-    'an organization of a type that is not read',
+    'an organization of an unread string type',
     { subject: subject(['2.5.4.10', generalString('system:masters')], ['2.5.4.3', utf8('alice')]) },
     'the subject has a value of type 2.5.4.10 that is not a string',
   ],
@@ -61,7 +61,7 @@ test.each<readonly [string, Parameters<typeof requestOf>[0], string | undefined]
 testWithOpenssl.each([
   ['in Microsoft’s attribute', microsoft],
   ['in an attribute that is not DER', notShortest],
-])('what stands %s would come into a certificate of OpenSSL, and is not in the fields', async (_, hidden) => {
+])('a name %s would get into a certificate of OpenSSL, and is not in the parsed fields', async (_, hidden) => {
   const folder = mkdtempSync(join(tmpdir(), 'kedge-unusual-'));
   const pem = await requestOf({ attributes: [hidden] });
   expect(readCertificateRequest(pem)).toMatchObject({ dnsNames: [], extensions: [] });

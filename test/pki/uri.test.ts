@@ -14,7 +14,7 @@ test.each([
   '*',
   'https://user:p%40ss@host/',
   'postgres://a:1,b:2/db',
-])('%s passes', (text) => {
+])('%s is valid', (text) => {
   expect(uriProblem(text)).toBeUndefined();
 });
 
@@ -35,7 +35,7 @@ test.each([
   ['a\x7fb', 'parse "a\\x7fb": net/url: invalid control character in URL'],
   ['http://a..b/', 'invalid domain'],
   ['http://a./', 'invalid domain'],
-])('%j does not', (text, problem) => {
+])('%j is invalid', (text, problem) => {
   expect(uriProblem(text)).toBe(problem);
 });
 

@@ -19,14 +19,14 @@ const ended = 'a CA has expired: certificates that it signs are not valid';
 
 test.each([
   ['with a tenth of its life left', below, below.certificate.notAfter - 10 * day, undefined, undefined],
-  ['with less', below, below.certificate.notAfter - 10 * day + 1, undefined, soon],
-  ['with as much as is asked for', below, below.certificate.notAfter - day, day, undefined],
-  ['with less than that', below, below.certificate.notAfter - day + 1, day, soon],
+  ['with less than that', below, below.certificate.notAfter - 10 * day + 1, undefined, soon],
+  ['with exactly the requested lifetime left', below, below.certificate.notAfter - day, day, undefined],
+  ['with less than the requested lifetime left', below, below.certificate.notAfter - day + 1, day, soon],
   ['at its end', below, below.certificate.notAfter, undefined, ended],
   ['before it is valid', below, below.certificate.notBefore - 1, undefined, early],
-  ['from when it is', below, below.certificate.notBefore, undefined, undefined],
+  ['from when it is valid', below, below.certificate.notBefore, undefined, undefined],
   ['above it, at the same time', root, below.certificate.notAfter, undefined, undefined],
-] as const)('of a CA %s it is told or not', (_, ca, now, littleMs, expected) => {
+] as const)('a CA %s is warned of or not', (_, ca, now, littleMs, expected) => {
   const told: unknown[] = [];
   const log = { ...silentLogger, warn: (fields: object, message: string) => void told.push(fields, message) };
   warnCaExpiry(ca, { clock: { now: () => now }, log, about: { object: 'pki/ca' }, littleMs });

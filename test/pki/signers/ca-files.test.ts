@@ -45,7 +45,7 @@ const follow = async () => {
   return { files, warned, anchorsAre };
 };
 
-test('files replaced one after the other are taken as a pair, and by themselves', async () => {
+test('files that are replaced one after the other are loaded as a pair, without a restart', async () => {
   await putPair(old);
   const { files, warned, anchorsAre } = await follow();
   expect(files.current().anchors).toBe(old.certificate);
@@ -71,15 +71,15 @@ test('files replaced one after the other are taken as a pair, and by themselves'
 });
 
 test.each([
-  ['are no pair', () => putPair({ ...old, key: next.key }), 'do not match'],
-  ['are not there', async () => {}, 'cannot read'],
+  ['do not match', () => putPair({ ...old, key: next.key }), 'do not match'],
+  ['do not exist', async () => {}, 'cannot read'],
 ])('files that %s at the start are an error', async (_, prepare, message) => {
   await prepare();
   await expect(openCaFiles({ ...paths(), signal: stopping.signal })).rejects.toThrow(message);
 });
 
 /** A certificate of one CA is never issued under the name of the other, whatever is on disk meanwhile. */
-test('what is issued while files are replaced is whole', async () => {
+test('a certificate issued during a replacement has a matching chain', async () => {
   await putPair(old);
   const { files, anchorsAre } = await follow();
   const { pem } = await testRequest();
@@ -101,7 +101,7 @@ test('what is issued while files are replaced is whole', async () => {
   await replaced;
 });
 
-test('a CA that has ended is told of whenever it is read', async () => {
+test('an expired CA is reported whenever it is read', async () => {
   const hourAgo = { now: () => Date.now() - 3_600_000 };
   const [one, other] = await Promise.all(
     ['one', 'other'].map((commonName) => createAuthorityKeyPair({ commonName, seconds: 600 }, hourAgo)),

@@ -64,7 +64,7 @@ test.each([
   [10, 1_000, 600],
   [10, 100, 600],
   [200, 100, 100],
-])('asked for %s of at most %i seconds, %i are granted', (wanted, most, granted) => {
+])('of %s requested seconds and a maximum of %i, %i are granted', (wanted, most, granted) => {
   expect(grantedSeconds(wanted, most)).toBe(granted);
 });
 
@@ -130,7 +130,7 @@ test.each(cases)('%s, %j, %j: %4$s', async (signer, request, usages, outcome) =>
   for (const signerName of signers[signer]) expect(await sign(signerName, request, usages)).toBe(outcome);
 });
 
-test('a rule of the caller’s own takes the place of the built-in ones', async () => {
+test('a custom rule replaces the built-in ones', async () => {
   const ca = await testAuthority();
   const signer = caSigner({
     serves: signers.client[0],
@@ -152,7 +152,7 @@ test('a rule of the caller’s own takes the place of the built-in ones', async 
   });
 });
 
-test('an expired CA is trouble and no refusal', async () => {
+test('an expired CA is an error, not a refusal', async () => {
   const clock = { now: () => 0 };
   const ca = await testAuthority({ seconds: day, clock });
   const { certificate } = ca;

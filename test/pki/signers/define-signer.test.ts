@@ -25,11 +25,14 @@ const make = async () => {
 };
 test.each(signerContract(make).map((one) => [one.name, one] as const))('%s', (_, one) => one.run());
 
-test.each(['', 'x', 'example.test', '*', 'example.test/A', 'example.test/a/b'])('%j is served by nobody', (serves) => {
-  expect(() => defineSigner({ serves, issue: async () => '' })).toThrow(/^signer /);
-});
+test.each(['', 'x', 'example.test', '*', 'example.test/A', 'example.test/a/b'])(
+  '%j is not a name that a signer can serve',
+  (serves) => {
+    expect(() => defineSigner({ serves, issue: async () => '' })).toThrow(/^signer /);
+  },
+);
 
-test('may refuse with a reason of its own, before and while issuing', async () => {
+test('a signer may refuse with its own reason, before and while issuing', async () => {
   const { pem } = await testRequest();
   const refusal = { refused: 'not today', reason: 'Closed' };
   const signing = {
@@ -68,7 +71,7 @@ const podRequest = async (annotations: Readonly<Record<string, string>> = {}): P
   uid: '1',
 });
 
-test('certificates of pods live as long as asked for and as the signer allows; annotations must be known', async () => {
+test('pod certificates live as long as requested and allowed, and annotations must be known', async () => {
   const never = new AbortController().signal;
   const granted: number[] = [];
   const of = (maxSeconds: number) =>
@@ -98,7 +101,7 @@ test('certificates of pods live as long as asked for and as the signer allows; a
   });
 });
 
-test('a signer issues something, and to pods for an hour at least', async () => {
+test('a signer must issue something, and to pods for at least an hour', async () => {
   expect(() => defineSigner({ serves: 'a.test/b' })).toThrow('it has neither issue nor pods');
   const pods = { issue: async () => '' };
   expect(() => defineSigner({ serves: 'a.test/b', maxSeconds: 3_599, pods })).toThrow(

@@ -56,7 +56,7 @@ describe.skipIf(softHsm === undefined)('a CA whose key is in a token', async () 
     expect(new Set(signatures.map((one) => one.toString('hex'))).size).toBe(50);
   });
 
-  test('several keys of a token are used beside each other, each as long as it is open', async () => {
+  test('shares its token with other keys, each usable until it is closed', async () => {
     const first = await open('P-256');
     const second = await openPkcs11Key({ ...token, library, key: 'P-384', certificate: certificateOf('P-384') });
     const ca = loadCertificateAuthority({ certificate: certificateOf('P-256'), key: first });
@@ -65,7 +65,7 @@ describe.skipIf(softHsm === undefined)('a CA whose key is in a token', async () 
     await first.sign(Buffer.from('x'));
   });
 
-  test('a session that broke off is opened anew', async () => {
+  test('reopens a broken session', async () => {
     const key = await open('P-256');
     token.closeSessions(library);
     await expect(key.sign(Buffer.from('x'))).rejects.toThrow('cannot be used: CKR_SESSION_HANDLE_INVALID');
@@ -73,18 +73,18 @@ describe.skipIf(softHsm === undefined)('a CA whose key is in a token', async () 
   });
 
   test.each([
-    ['another pin', { pin: '9999' }, 'the token "kedge" cannot be used: CKR_PIN_INCORRECT'],
-    ['another token', { token: 'x' }, 'there is no token "x"'],
-    ['another key', { key: 'x' }, 'the token has no private key "x"'],
+    ['a wrong pin', { pin: '9999' }, 'the token "kedge" cannot be used: CKR_PIN_INCORRECT'],
+    ['a wrong token', { token: 'x' }, 'there is no token "x"'],
+    ['a wrong key', { key: 'x' }, 'the token has no private key "x"'],
     ['the key of another certificate', { key: 'other P-256' }, 'the key "other P-256" is not that of the certificate'],
-    ['another library', { library: '/nowhere.so' }, 'cannot load the PKCS#11 library /nowhere.so'],
-  ])('%s fails and says so', async (_, more, message) => {
+    ['a wrong library', { library: '/nowhere.so' }, 'cannot load the PKCS#11 library /nowhere.so'],
+  ])('fails with a clear message: %s', async (_, more, message) => {
     await expect(open('P-256', more)).rejects.toThrow(message);
     await open('P-256');
   });
 });
 
-test('without the package or the library it is told what is missing', async () => {
+test('without the package or the library, the error tells what is missing', async () => {
   const { certificate } = await createAuthorityKeyPair({ commonName: 'x' });
   const opening = openPkcs11Key({ library: '', token: '', pin: '', key: '', certificate });
   await expect(opening).rejects.toThrow(/npm install pkcs11js|cannot load/);

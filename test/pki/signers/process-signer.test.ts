@@ -75,7 +75,7 @@ setMaxListeners(0, never);
 const refuse = "refused: 'no', reason: 'No'";
 
 describe('a signer process', () => {
-  test('is told everything, and answers in any order', async () => {
+  test('gets the whole request, and answers in any order', async () => {
     const signer = scripted(
       `if (m.sign) { if (n === 1) global.first = m; else { say({ id: m.id, refused: 'second', reason: 'B' }); say({ id: first.id, refused: JSON.stringify(first.sign), reason: 'A' }); } }`,
     );
@@ -84,7 +84,7 @@ describe('a signer process', () => {
     expect(JSON.parse('refused' in first ? first.refused : '')).toEqual(request);
   });
 
-  test('serves many requests with one process, no more of them at a time than it may', async () => {
+  test('serves many requests with one process, up to its limit at a time', async () => {
     const signer = scripted(
       `global.open = (global.open ?? 0) + 1;
        const answer = { id: m.id, refused: String(process.pid), reason: 'Open' + global.open };
@@ -99,10 +99,10 @@ describe('a signer process', () => {
 
   test.each([
     ['an error', `say({ id: m.id, error: 'HSM is away' })`, 'the signer reported: HSM is away'],
-    ['nothing of use', 'say({ id: m.id })', 'the answer is neither "issued" nor "refused"'],
-    ['a reason that is none', `say({ id: m.id, refused: 'x', reason: 'not a word' })`, 'the answer is neither'],
-    ['no JSON', `process.stdout.write('oops\\n')`, 'the signer process ended with SIGKILL'],
-    ['a line without end', `process.stdout.write('x'.repeat(5e6))`, 'the signer process ended with SIGKILL'],
+    ['without a result', 'say({ id: m.id })', 'the answer is neither "issued" nor "refused"'],
+    ['with an invalid reason', `say({ id: m.id, refused: 'x', reason: 'not a word' })`, 'the answer is neither'],
+    ['with invalid JSON', `process.stdout.write('oops\\n')`, 'the signer process ended with SIGKILL'],
+    ['with an endless line', `process.stdout.write('x'.repeat(5e6))`, 'the signer process ended with SIGKILL'],
     ['by ending', 'process.exit(3)', 'the signer process ended with status 3'],
     ['too late', '', 'no answer within 300 ms'],
   ])('that answers %s is asked again later', async (_, body, message) => {
@@ -114,7 +114,7 @@ describe('a signer process', () => {
   const podRequest = async (): Promise<PodSigningRequest> =>
     podSigningRequest(await testPodRequest({ name: 'r', annotations: { 'a.test/b': 'c' } }));
 
-  test('is told everything of a request for a pod', async () => {
+  test('gets the whole request for a pod', async () => {
     const signer = scripted(`say({ id: m.id, refused: JSON.stringify(m.signPod), reason: 'A' })`, { pods: true });
     const asked = await podRequest();
     const answer = await signer.signPod?.(asked, never);
@@ -141,11 +141,11 @@ describe('a signer process', () => {
     else expect(await answer).toEqual(expected);
   });
 
-  test('issues nothing to pods unless it is said to', () => {
+  test('issues nothing to pods by default', () => {
     expect(scripted('').signPod).toBeUndefined();
   });
 
-  test('is started again when it ended', async () => {
+  test('is restarted when it ended', async () => {
     const signer = scripted(`if (m.sign.uid === 'die') process.exit(1); else say({ id: m.id, ${refuse} })`);
     await expect(signer.sign({ ...request, uid: 'die' }, never)).rejects.toThrow('ended');
     const answer = await eventually(
@@ -160,7 +160,7 @@ describe('a signer process', () => {
   test.each([
     ['ends', `${child} process.exit(3);`, 'ended with status 3'],
     ['does not answer', child, 'no answer within 2000 ms'],
-  ])('that %s is gone with what it started, and is started again', async (_, body, message) => {
+  ])('that %s is killed with its children, and restarted', async (_, body, message) => {
     const signer = scripted(`if (m.sign?.uid === 'last') { ${body} } else if (m.sign) say({ id: m.id, ${refuse} })`, {
       timeoutMs: 2_000,
     });
@@ -176,7 +176,7 @@ describe('a signer process', () => {
     expect(answer).toEqual({ refused: 'no', reason: 'No' });
   });
 
-  test('is gone once it has ended, though what it started has left its group and holds its output', async () => {
+  test('counts as ended even if a child has left its group and holds its output', async () => {
     const left = child
       .replace("stdio: 'inherit'", "stdio: 'inherit', detached: true")
       .replace('1e6', '1e3')
@@ -185,7 +185,7 @@ describe('a signer process', () => {
     await expect(signer.sign(request, never)).rejects.toThrow('ended with status 3');
   });
 
-  test('has its anchors read, and written as others are', async () => {
+  test('has its anchors parsed and normalized', async () => {
     const { certificate } = await createAuthorityKeyPair({ commonName: 'external CA' });
     const answering = (anchors: string): ProcessSigner =>
       scripted(`say({ id: m.id, anchors: ${JSON.stringify(anchors)} })`);
@@ -196,16 +196,16 @@ describe('a signer process', () => {
     await expect(answering('text').trustAnchors()).rejects.toThrow('contain no certificate');
   });
 
-  test('may have its turn and its answer waited for', () => {
+  test("may wait for its turn and its answer within the controller's timeout", () => {
     expect(started({ command: ['x'], timeoutMs: 60_000 }).timeoutMs).toBe(120_000);
   });
 
-  test('that cannot be started says so', async () => {
+  test('that cannot be started is reported', async () => {
     const signer = started({ command: ['/nowhere/signer'] });
     await expect(signer.sign(request, never)).rejects.toThrow('cannot start /nowhere/signer');
   });
 
-  test('is told of what is cancelled', async () => {
+  test('is told of cancelled requests', async () => {
     const signer = scripted(
       `if (m.cancel) { global.cancelled = m.cancel } else if (m.anchors) say({ id: m.id, error: 'cancelled ' + global.cancelled })`,
     );
@@ -216,14 +216,14 @@ describe('a signer process', () => {
     await expect(signer.trustAnchors()).rejects.toThrow('cancelled 1');
   });
 
-  test('gets no more of our environment than it needs', async () => {
+  test('gets only the environment variables that it needs', async () => {
     process.env['KEDGE_TEST_SECRET'] = 'x';
     const signer = scripted('say({ id: m.id, error: Object.keys(process.env).join() })');
     await expect(signer.trustAnchors()).rejects.toThrow(/^(?!.*KEDGE_TEST_SECRET)/);
     delete process.env['KEDGE_TEST_SECRET'];
   });
 
-  test('has what it complains about in the log', async () => {
+  test('has its error output logged', async () => {
     const lines: string[] = [];
     const note = (fields: object): void => void lines.push(JSON.stringify(fields));
     const log: Logger = { debug: note, info: note, warn: note, error: note, child: () => log };
@@ -235,7 +235,7 @@ describe('a signer process', () => {
     expect(lines.join()).toContain('low on paper');
   });
 
-  test('is started again by a request that comes after it was stopped', async () => {
+  test('is restarted by a request after a stop', async () => {
     const signer = scripted(`say({ id: m.id, ${refuse} })`);
     for (let server = 0; server < 2; server++) {
       await signer.sign(request, never);
