@@ -70,7 +70,7 @@ async function issuerOf(name: string): Promise<string | undefined> {
   return readPemCertificates((csr && certificatePem(csr)) ?? '')[0]?.issuer.commonName;
 }
 
-test('the CA is made, signs, and its status is told', async () => {
+test('the CA is created, signs, and its status is shown', async () => {
   expect(await issuerOf('first')).toBe('node-ca 1');
   const { code, stdout } = await kedgeCa('status');
   expect(code).toBe(0);
@@ -78,7 +78,7 @@ test('the CA is made, signs, and its status is told', async () => {
   expect(stdout).toMatch(/^pki\/node-ca +signer\.example\/.* +steady +node-ca 1 +in 9y +1 +-$/m);
 });
 
-test('what was issued is told of when its request is gone, and nothing can be taken away unseen', async () => {
+test('issued certificates are listed after their request is deleted, and tampering with the ledger is detected', async () => {
   await client.resource(CertificateSigningRequests).delete({ name: 'first' });
   const kedge = (...args: readonly string[]) => runKedge(['certificates', ...args, '--kubeconfig', server.kubeconfig]);
   const { stdout } = await kedge('--signer', signerName);
@@ -99,8 +99,8 @@ test('what was issued is told of when its request is gone, and nothing can be ta
 
 describe('a rotation is refused', () => {
   test.each([
-    ['of a Secret that is not there', 'pki/x', 'no Secret pki/x'],
-    ['of a Secret that holds no CA', 'pki/other', 'the Secret pki/other contains no CA that is managed by rotation'],
+    ['of a missing Secret', 'pki/x', 'no Secret pki/x'],
+    ['of a Secret without a CA', 'pki/other', 'the Secret pki/other contains no CA that is managed by rotation'],
   ])('%s', async (_, name, message) => {
     if (name === 'pki/other') {
       const metadata = { namespace: 'pki', name: 'other' };
@@ -110,7 +110,7 @@ describe('a rotation is refused', () => {
   });
 });
 
-test('a rotation is begun, refused while it is under way, and gets to its end over two crashes', async () => {
+test('a rotation is requested, refused while in progress, and completed over two crashes', async () => {
   const secrets = client.resource(Secrets);
   const bundles = client.resource(ClusterTrustBundles);
   const made = await until(secrets, secret, (found) => found?.data?.['tls.crt'] !== undefined);

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runKedge, temporaryDirectory } from './program.js';
 
-test('the demo plays against a server of its own and leaves nothing behind', async () => {
+test('the demo runs against its own server and leaves nothing behind', async () => {
   const folder = temporaryDirectory();
   const { code, stdout, stderr } = await runKedge(['demo'], { env: { TMPDIR: folder } });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

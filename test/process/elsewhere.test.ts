@@ -29,7 +29,7 @@ afterAll(async () => {
   await Promise.all([controllers.stop(), server.stop()]);
 });
 
-test('the whole story is played', async () => {
+test('the whole demo runs', async () => {
   const { code, stdout, stderr } = await runKedge(['demo', '--kubeconfig', server.kubeconfig]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.match(/^\d+\. .*/gm)).toHaveLength(5);
@@ -41,7 +41,7 @@ test('the whole story is played', async () => {
   expect(controllers.stdout).toContain('"controller":"csr-signer"');
 });
 
-test('namespaces get their account and root certificates, and go as a whole', async () => {
+test('namespaces get their account and root certificates, and are deleted with their contents', async () => {
   const namespaces = client.resource(Namespaces);
   await namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'served' } });
   const configMaps = client.resource(ConfigMaps);
@@ -54,7 +54,7 @@ test('namespaces get their account and root certificates, and go as a whole', as
   expect((await configMaps.list({ namespace: 'served' })).items).toEqual([]);
 });
 
-test('custom resources are accepted and cleaned up', async () => {
+test('custom resources are served and cleaned up', async () => {
   const crds = client.resource(CustomResourceDefinitions);
   const definition = JSON.parse(gadgetDefinition('elsewhere.example.com'));
   const { name } = definition.metadata;
@@ -84,7 +84,7 @@ test('custom resources are accepted and cleaned up', async () => {
   await until(crds, { name }, (crd) => crd === undefined);
 });
 
-test('controllers that were chosen and have nothing to do are told of', async () => {
+test('selected controllers that have nothing to do are logged', async () => {
   // The CAs that verify the API server are published by the program that runs root-ca-publisher.
   const chosen = ['--controllers', 'csr-signer,trust-bundle-publisher,namespace,service-account-token,policy-status'];
   const json = ['--log-format', 'json'];
@@ -102,7 +102,7 @@ test('controllers that were chosen and have nothing to do are told of', async ()
   await program.stop();
 });
 
-test('the CA for the well-known signers may be named by the options file, and metrics tell its end', async () => {
+test('the options file may name the CA for the well-known signers, and metrics show its expiry', async () => {
   const file = join(temporaryDirectory(), 'signing.yaml');
   const pair = { certificateFile: join(dataDir, 'pki/ca.crt'), keyFile: join(dataDir, 'pki/ca.pem') };
   writeFileSync(file, JSON.stringify({ signing: pair }));
@@ -118,7 +118,7 @@ test('the CA for the well-known signers may be named by the options file, and me
   await program.stop();
 });
 
-test('the end of a CA, and requests that wait, are told where it signs for pods only', async () => {
+test('metrics show the expiry and waiting requests of a CA that signs only for pods', async () => {
   const file = join(temporaryDirectory(), 'signing.yaml');
   const pair = { certificateFile: join(dataDir, 'pki/ca.crt'), keyFile: join(dataDir, 'pki/ca.pem') };
   const pods = { name: 'example.test/pods', ...pair, podCertificates: { trustDomain: 'example.test' } };
@@ -133,11 +133,11 @@ test('the end of a CA, and requests that wait, are told where it signs for pods 
   await program.stop();
 });
 
-test('SIGTERM stops the program with 0', async () => {
+test('SIGTERM stops the program with exit code 0', async () => {
   expect(await controllers.stop()).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('of two with a Lease one works, and the other when the first has stopped', async () => {
+test('one of two programs with a Lease works, and the other after the first has stopped', async () => {
   const flags = ['--controllers', 'root-ca-publisher', '--lease', 'kube-system/elsewhere', '--log-format', 'json'];
   const candidate = () =>
     startKedge(['controllers', '--kubeconfig', server.kubeconfig, ...flags, '--probe-address', '127.0.0.1:0']);

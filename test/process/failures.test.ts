@@ -18,7 +18,7 @@ function refused({ code, signal, stdout, stderr }: Ended, status: number, senten
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
 }
 
-describe('wrong usage ends with 2', () => {
+describe('wrong usage exits with 2', () => {
   test.each<[readonly string[], RegExp]>([
     [['serve', '--nope'], /unknown option '--nope'/],
     [['surf'], /unknown command 'surf'/],
@@ -48,12 +48,12 @@ describe('wrong usage ends with 2', () => {
     refused(await runKedge(args), 2, sentence);
   });
 
-  test('to ask for the version is no failure', async () => {
+  test('--version is not a failure', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
     expect(await runKedge(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  test('help is no failure', async () => {
+  test('--help is not a failure', async () => {
     const { code, stdout } = await runKedge(['serve', '--help']);
     expect(code).toBe(0);
     for (const flag of ['port', 'host', 'data-dir', 'store', 'config', 'controllers', 'log-level', 'log-format']) {
@@ -62,10 +62,10 @@ describe('wrong usage ends with 2', () => {
   });
 });
 
-describe('a bad configuration ends with 1', () => {
+describe('a bad configuration exits with 1', () => {
   const dataDir = ['--port', '0', '--data-dir', join(files, 'unused')];
   test.each<[string, () => readonly string[], RegExp]>([
-    ['no such file', () => ['--config', join(files, 'none.yaml')], /^kedge: cannot read .*none\.yaml: ENOENT$/m],
+    ['a missing file', () => ['--config', join(files, 'none.yaml')], /^kedge: cannot read .*none\.yaml: ENOENT$/m],
     [
       'not YAML',
       () => ['--config', file('bad.yaml', '[')],
@@ -76,13 +76,9 @@ describe('a bad configuration ends with 1', () => {
       () => ['--config', file('list.yaml', '- a')],
       /^kedge: .*list\.yaml: must be a mapping of options$/m,
     ],
+    ['an unknown option', () => ['--config', file('typo.yaml', 'prot: 1')], /^kedge: .*typo\.yaml: prot: is unknown$/m],
     [
-      'an option of no meaning',
-      () => ['--config', file('typo.yaml', 'prot: 1')],
-      /^kedge: .*typo\.yaml: prot: is unknown$/m,
-    ],
-    [
-      'an option that is there twice',
+      'a duplicate option',
       () => ['--config', file('twice.yaml', 'anonymous: false\nport: 0\nanonymous: true')],
       /^kedge: .*twice\.yaml: line 3: key "anonymous" already set in map$/m,
     ],
@@ -92,7 +88,7 @@ describe('a bad configuration ends with 1', () => {
       /^kedge: .*two\.yaml: must be one document: line 5 has more behind its end$/m,
     ],
     [
-      'options to the left of the first line',
+      'options indented less than the first line',
       () => ['--config', file('left.yaml', ' metrics: true\nanonymous: false\nnope: 1\n')],
       /^kedge: .*left\.yaml: must be one document: line 2 has more behind its end$/m,
     ],
@@ -102,22 +98,22 @@ describe('a bad configuration ends with 1', () => {
       /^kedge: .*type\.yaml: anonymous: /,
     ],
     [
-      'a word that is no list of controllers',
+      'a string in place of a list of controllers',
       () => ['--config', file('some.yaml', 'controllers: some')],
       /^kedge: .*some\.yaml: controllers: must be 'all' or a list of names, not "some"$/m,
     ],
     [
-      'a name that is none',
+      'an invalid serving name',
       () => ['--config', file('names.yaml', 'servingNames: [a.test, "0.0.0.0"]')],
       /^kedge: .*names\.yaml: servingNames\[1\]: must be a DNS name or an IP address, not "0\.0\.0\.0"$/m,
     ],
     [
-      'half a pair',
+      'an incomplete pair',
       () => ['--config', file('half.yaml', 'signing: {certificateFile: ca.crt}')],
       /^kedge: .*half\.yaml: signing: certificateFile and keyFile go together$/m,
     ],
     [
-      'a serving certificate that is not there',
+      'a missing serving certificate',
       () => ['--config', file('serving.yaml', 'serving: {certificateFile: /none.crt, keyFile: /k, caFile: /ca}')],
       /^kedge: the serving certificate: cannot read .*: ENOENT$/m,
     ],
@@ -137,14 +133,14 @@ describe('a bad configuration ends with 1', () => {
       },
       new RegExp(`^kedge: .*${option}: cannot read /nowhere: ENOENT$`, 'm'),
     ]),
-    ['no such store', () => ['--store', 'tape:'], /^kedge: the store address "tape:" is not valid/],
+    ['an unknown store', () => ['--store', 'tape:'], /^kedge: the store address "tape:" is not valid/],
     [
-      'no such controller',
+      'an unknown controller',
       () => ['--store', 'memory:', '--config', file('gremlin.yaml', 'controllers: [gremlin]')],
       /^kedge: unknown controller "gremlin"; known are /,
     ],
     [
-      'no address of this machine',
+      'an address of another machine',
       () => ['--host', '192.0.2.1', '--store', 'memory:'],
       /^kedge: 192\.0\.2\.1 is not an address of this machine$/m,
     ],
@@ -157,12 +153,12 @@ describe('a bad configuration ends with 1', () => {
     refused(await runKedge(['serve', ...dataDir, ...args()]), 1, sentence);
   });
 
-  test.each(['demo', 'controllers'])('%s without a kubeconfig where it is said to be', async (command) => {
+  test.each(['demo', 'controllers'])('%s with a missing kubeconfig exits with 1', async (command) => {
     refused(await runKedge([command, '--kubeconfig', join(files, 'none')]), 1, /^kedge: no kubeconfig at .*none$/m);
   });
 });
 
-describe('beside a running server', () => {
+describe('a second server beside a running one is refused', () => {
   const dataDir = temporaryDirectory();
   let server: ServerProgram;
   beforeAll(async () => {
@@ -172,30 +168,30 @@ describe('beside a running server', () => {
     await server.stop();
   });
 
-  test('its port is in use', async () => {
+  test('if the port is in use', async () => {
     const { port } = new URL(server.url);
     const other = await runKedge(['serve', '--port', port, '--data-dir', temporaryDirectory()]);
     refused(other, 1, new RegExp(`^kedge: port ${port} on 127\\.0\\.0\\.1 is in use by another program$`, 'm'));
   });
 
-  test('its data directory is locked', async () => {
+  test('if the data directory is locked', async () => {
     const other = await runKedge(['serve', '--port', '0', '--data-dir', dataDir]);
     refused(other, 1, /^kedge: the store in .* is in use by another process$/m);
   });
 });
 
-describe('a damaged data directory', () => {
+describe('a damaged data directory is refused', () => {
   const damage: readonly [string, (dataDir: string) => string, (content: Buffer) => Buffer | string, RegExp][] = [
     ['the store', logFile, (log) => overwritten(log), /^kedge: the store in .* is damaged: /],
-    ['the CA', (dir) => join(dir, 'pki/ca.pem'), () => 'x', /^kedge: .*ca\.pem is damaged: /],
+    ['the CA key', (dir) => join(dir, 'pki/ca.pem'), () => 'x', /^kedge: .*ca\.pem is damaged: /],
     [
-      'half of the CA',
+      'a truncated CA key',
       (dir) => join(dir, 'pki/ca.pem'),
       (pem) => pem.subarray(0, 300),
       /^kedge: .*ca\.pem is damaged: /,
     ],
     [
-      'the key of tokens',
+      'the token key',
       (dir) => join(dir, 'pki/sa.key'),
       () => '',
       /^kedge: .*sa\.key is damaged: it contains no private key$/m,
@@ -213,14 +209,14 @@ describe('a damaged data directory', () => {
     return dataDir;
   };
 
-  test.each(damage)('%s', async (_, which, change, sentence) => {
+  test.each(damage)('because of %s', async (_, which, change, sentence) => {
     const dataDir = copy();
     const path = which(dataDir);
     writeFileSync(path, change(readFileSync(path)));
     refused(await runKedge(['serve', '--port', '0', '--data-dir', dataDir]), 1, sentence);
   });
 
-  test('what can be made anew is', async () => {
+  test('unless the damaged files can be recreated', async () => {
     const dataDir = copy();
     writeFileSync(join(dataDir, 'pki/apiserver.pem'), 'x');
     writeFileSync(join(dataDir, 'pki/admin.pem'), 'x');

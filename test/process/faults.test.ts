@@ -22,7 +22,7 @@ process.on('SIGHUP', () => { throw new Error('nobody expects this'); });\n`,
   return { env: { NODE_OPTIONS: `--import=${pathToFileURL(file).href}` } };
 }
 
-test('what nobody caught is logged; a rejection changes nothing, an exception stops the server in order', async () => {
+test('an unhandled rejection is logged; an uncaught exception is logged and stops the server in order', async () => {
   const directory = temporaryDirectory();
   const server = await startServer(directory, [], withFaults(directory));
   server.kill('SIGUSR2');
@@ -46,7 +46,7 @@ async function writeMuch(client: Client): Promise<void> {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'strangers who open connections leave the store the files it needs',
+  'connections of strangers do not use up the files that the store needs',
   async () => {
     const server = await startServer(temporaryDirectory(), [], { ulimit: '-n 200' });
     const client = await connect({ kubeconfig: server.kubeconfig });
@@ -62,7 +62,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test('a server whose store can write no more stops, for somebody to start it again', async () => {
+test('a server whose store can no longer write exits, to be restarted', async () => {
   const directory = temporaryDirectory();
   const server = await startServer(directory);
   const client = await connect({ kubeconfig: server.kubeconfig });
@@ -74,7 +74,7 @@ test('a server whose store can write no more stops, for somebody to start it aga
   expect(stderr).toBe('kedge: stopped after a fault: the store could not write and was closed\n');
 });
 
-test('a server whose output nobody reads goes on', async () => {
+test('a server whose output is not read goes on', async () => {
   const server = await startServer(temporaryDirectory(), ['--log-level', 'debug']);
   server.deafen();
   const client = await connect({ kubeconfig: server.kubeconfig });
@@ -87,7 +87,7 @@ test('a server whose output nobody reads goes on', async () => {
   expect(await server.stop()).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('the audit log is written to its file, and to the end', async () => {
+test('the audit log is written to its file completely', async () => {
   const directory = temporaryDirectory();
   const [policyFile, logFile, config] = ['policy.yaml', 'logs/audit.log', 'server.yaml'].map((name) =>
     join(directory, name),
@@ -113,23 +113,26 @@ test('the audit log is written to its file, and to the end', async () => {
   expect(readFileSync(logFile).length).toBe(length);
 });
 
-test.skipIf(process.platform !== 'linux')('audit events that do not fit on the disk are lost as a whole', async () => {
-  const directory = temporaryDirectory();
-  const [policyFile, logFile, config, ignore] = ['policy.yaml', 'audit.log', 'server.yaml', 'ignore.mjs'].map((name) =>
-    join(directory, name),
-  ) as [string, string, string, string];
-  writeFileSync(policyFile, 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n');
-  writeFileSync(config, `audit: { policyFile: ${policyFile}, logFile: ${logFile} }\nstore: 'memory:'\n`);
-  // Beyond the limit on file sizes, writing fails, and the signal for it would end the program.
-  writeFileSync(ignore, "process.on('SIGXFSZ', () => {});\n");
-  const server = await startServer(directory, ['--config', config], {
-    env: { NODE_OPTIONS: `--import=${pathToFileURL(ignore).href}` },
-    ulimit: '-f 64',
-  });
-  const { lost } = await server.logged(({ msg }) => msg === 'audit events were lost', 'the loss');
-  expect(lost).toBeGreaterThan(0);
-  await server.stop();
-  const lines = readFileSync(logFile, 'utf8').split('\n');
-  expect(lines.pop()).toBe('');
-  for (const line of lines) expect(JSON.parse(line)).toMatchObject({ kind: 'Event' });
-});
+test.skipIf(process.platform !== 'linux')(
+  'audit events that do not fit on the disk are dropped as a whole',
+  async () => {
+    const directory = temporaryDirectory();
+    const [policyFile, logFile, config, ignore] = ['policy.yaml', 'audit.log', 'server.yaml', 'ignore.mjs'].map(
+      (name) => join(directory, name),
+    ) as [string, string, string, string];
+    writeFileSync(policyFile, 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n');
+    writeFileSync(config, `audit: { policyFile: ${policyFile}, logFile: ${logFile} }\nstore: 'memory:'\n`);
+    // Beyond the limit on file sizes, writing fails, and the signal for it would end the program.
+    writeFileSync(ignore, "process.on('SIGXFSZ', () => {});\n");
+    const server = await startServer(directory, ['--config', config], {
+      env: { NODE_OPTIONS: `--import=${pathToFileURL(ignore).href}` },
+      ulimit: '-f 64',
+    });
+    const { lost } = await server.logged(({ msg }) => msg === 'audit events were lost', 'the loss');
+    expect(lost).toBeGreaterThan(0);
+    await server.stop();
+    const lines = readFileSync(logFile, 'utf8').split('\n');
+    expect(lines.pop()).toBe('');
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ kind: 'Event' });
+  },
+);

@@ -34,7 +34,7 @@ const acknowledged = ({ metadata: { uid = '', resourceVersion = '' } }: ConfigMa
   resourceVersion,
 });
 
-test('over several rounds', async () => {
+test('nothing acknowledged is lost by kill -9, over several rounds', async () => {
   const dataDir = temporaryDirectory();
   const request = (await testRequest({ commonName: 'system:node:n', organizations: ['system:nodes'] })).base64;
   const record: Record = { configMaps: new Map(), requests: new Map(), certificates: new Map() };

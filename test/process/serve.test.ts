@@ -40,7 +40,7 @@ async function withServer<R>(
 }
 
 describe('start', () => {
-  test('the kubeconfig is complete when "ready" is said, and for its owner only', async () => {
+  test('writes the complete kubeconfig before "ready", readable by its owner only', async () => {
     const dataDir = temporaryDirectory();
     let seen = '';
     const server = await startKedge(['serve', '--port', '0', '--data-dir', dataDir, '--log-format', 'json']);
@@ -61,7 +61,7 @@ describe('start', () => {
     await server.stop();
   });
 
-  test('a person is told where it is, how to get there and what to try, then of every reconciliation', async () => {
+  test('tells where the server is, how to connect and what to try, and then logs reconciliations', async () => {
     const dataDir = join(temporaryDirectory(), 'my dir');
     const server = await startKedge(['serve', '--port', '0', '--data-dir', dataDir, '--log-format', 'pretty']);
     await server.printed(/reconciled .*\n/);
@@ -75,7 +75,7 @@ describe('start', () => {
     await server.stop();
   });
 
-  test('--port, --host, --store and --log-level', async () => {
+  test('accepts --port, --host, --store and --log-level', async () => {
     const dataDir = temporaryDirectory();
     const port = await freePort();
     const args = ['--port', String(port), '--host', 'localhost', '--store', 'memory:', '--log-level', 'warn'];
@@ -94,7 +94,7 @@ describe('start', () => {
     expect(existsSync(join(dataDir, 'store'))).toBe(false);
   });
 
-  test('--config, which flags win over; other domains', async () => {
+  test('accepts --config, overridden by flags, and other domains', async () => {
     const dataDir = temporaryDirectory();
     const config = join(dataDir, 'kedge.yaml');
     const domains = { api: 'api.example', signer: 'signer.example', extensions: [] };
@@ -115,7 +115,7 @@ describe('start', () => {
     });
   });
 
-  test("--controllers '' runs none", async () => {
+  test("runs no controllers with --controllers ''", async () => {
     await withServer(temporaryDirectory(), ['--store', 'memory:', '--controllers', ''], async (client, server) => {
       const created = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'quiet' } };
       await client.resource(Namespaces).create(created);
@@ -126,7 +126,7 @@ describe('start', () => {
 });
 
 describe('stop', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends watches cleanly and exits with 0', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('on %s ends watches cleanly and exits with 0', async (signal) => {
     const server = await startServer(temporaryDirectory(), ['--store', 'memory:']);
     const client = await connect({ kubeconfig: server.kubeconfig });
     const seen: WatchEvent<ConfigMap>[] = [];
@@ -152,7 +152,7 @@ describe('stop', () => {
     client.close();
   });
 
-  test('a second signal ends a server that is stopping, of either kind, but for the echo of the first', async () => {
+  test('is cut short by a second signal of either kind, but not by an echo of the first', async () => {
     const dataDir = temporaryDirectory();
     const config = join(dataDir, 'options.yaml');
     writeFileSync(config, 'shutdownDelayMs: 60000\n');
@@ -174,7 +174,7 @@ describe('stop', () => {
   });
 });
 
-test('a second start finds every object, the same CA and the same keys', async () => {
+test('a restart finds every object, the same CA and the same keys', async () => {
   const dataDir = temporaryDirectory();
   const keys = ['ca.pem', 'ca.crt', 'apiserver.crt', 'admin.crt', 'sa.key'];
   const read = (): readonly string[] => keys.map((name) => readFileSync(join(dataDir, 'pki', name), 'utf8'));

@@ -64,7 +64,7 @@ async function goesOn(address: string, more: readonly string[] = []): Promise<vo
 
 const copied = /^\d+ entries were copied; revisions continue after \d+\.\n$/;
 
-test('to another directory', async () => {
+test('a store is copied to another directory', async () => {
   const address = `level:${join(temporaryDirectory(), 'store')}`;
   expect(await runKedge(['store', 'copy', store, address])).toMatchObject({
     code: 0,
@@ -74,7 +74,7 @@ test('to another directory', async () => {
   await goesOn(address);
 });
 
-test('encrypted, and out of a store whose key is lost', async () => {
+test('a store is copied encrypted, and from a store whose key is lost', async () => {
   const directory = temporaryDirectory();
   const configure = (key: string): readonly string[] => {
     const [encryption, config] = ['encryption.yaml', 'server.yaml'].map((file) => join(directory, `${key}-${file}`));
@@ -119,7 +119,7 @@ test('encrypted, and out of a store whose key is lost', async () => {
   await server.stop();
 });
 
-test('nothing is left out because a key service does not answer', async () => {
+test('a copy leaves out nothing because a key service does not answer', async () => {
   const directory = temporaryDirectory();
   const [encryption, config] = [join(directory, 'encryption.yaml'), join(directory, 'server.yaml')];
   const kms = { apiVersion: 'v2', name: 'vault', endpoint: `unix://${join(directory, 'nobody.sock')}`, timeout: '1s' };
@@ -139,7 +139,7 @@ test('nothing is left out because a key service does not answer', async () => {
   expect(await runKedge(copy)).toMatchObject({ code: 0, stdout: expect.stringMatching(copied) });
 });
 
-describe.skipIf(!etcdInstalled)('with etcd', () => {
+describe.skipIf(!etcdInstalled)('with etcd, a store is copied', () => {
   let etcd: EtcdProcess;
   beforeAll(async () => {
     etcd = await startEtcd();
@@ -158,7 +158,7 @@ describe.skipIf(!etcdInstalled)('with etcd', () => {
     await goesOn(back);
   });
 
-  test('from a prefix that holds nothing is refused, and leaves it to be copied to', async () => {
+  test('to a prefix from which a copy was refused because it was empty', async () => {
     const config = join(temporaryDirectory(), 'server.yaml');
     writeFileSync(config, 'etcd:\n  prefix: /empty\n');
     const [address, copy] = [`etcd:${etcd.endpoint}`, ['store', 'copy', '--config', config]];
@@ -168,7 +168,7 @@ describe.skipIf(!etcdInstalled)('with etcd', () => {
     expect(await runKedge([...copy, store, address])).toMatchObject({ code: 0, stdout: expect.stringMatching(copied) });
   });
 
-  test('under the prefix of the options file', async () => {
+  test('to the prefix of the options file', async () => {
     const config = join(temporaryDirectory(), 'server.yaml');
     writeFileSync(config, `etcd:\n  prefix: /other\nstore: etcd:${etcd.endpoint}\n`);
     expect(await runKedge(['store', 'copy', store, `etcd:${etcd.endpoint}`, '--config', config])).toMatchObject({
@@ -183,7 +183,7 @@ describe.skipIf(!etcdInstalled)('with etcd', () => {
   });
 });
 
-describe('is refused in one sentence', () => {
+describe('a copy is refused with one sentence', () => {
   const refused = ({ code, stdout, stderr }: Ended, sentence: RegExp): void => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(sentence);
@@ -191,11 +191,11 @@ describe('is refused in one sentence', () => {
   };
   const target = () => `level:${join(temporaryDirectory(), 'store')}`;
 
-  test('from where there is no store', async () => {
+  test('from a place without a store', async () => {
     refused(await runKedge(['store', 'copy', `level:${original}`, target()]), /no store in /);
   });
 
-  test('from or to a memory', async () => {
+  test('from or to memory', async () => {
     refused(await runKedge(['store', 'copy', 'memory:', target()]), /memory: is lost when this program ends/);
     refused(await runKedge(['store', 'copy', store, 'memory:']), /memory: is lost when this program ends/);
   });
@@ -220,7 +220,7 @@ describe('is refused in one sentence', () => {
     refused(await runKedge(['store', 'copy', store, store]), /is in use by another process/);
   });
 
-  test('to what is no directory', async () => {
+  test('to a path that is not a directory', async () => {
     const path = join(temporaryDirectory(), 'file');
     mkdirSync(path);
     writeFileSync(join(path, 'x'), '');
