@@ -19,7 +19,7 @@ const controller = (at: number) => ({
   controller: true,
 });
 
-test('finalizers that come too late are told as Go prints them, in its order', () => {
+test('finalizers added during deletion are reported as Go prints them, in its order', () => {
   const of = (finalizers: readonly string[]): ApiObject => ({
     apiVersion: 'v1',
     kind: 'Thing',
@@ -31,7 +31,7 @@ test('finalizers that come too late are told as Go prints them, in its order', (
   );
 });
 
-test('a second controller is told with the whole list of owners', () => {
+test('a second controller is reported with the whole list of owners', () => {
   const [violation, ...others] = violationsOf({ ownerReferences: many(2, controller) });
   expect(others).toEqual([]);
   expect(violation?.body).toContain('Found "true" in references for Thing/n0 and Thing/n1');
@@ -59,13 +59,13 @@ test.each<[object, readonly string[]]>([
   expect(texts).toEqual(wrong.map((text) => `metadata.managedFields[0].${text}`));
 });
 
-test('complaints that each show the whole list are told once if it is long', () => {
+test('violations that quote the whole list are reported once if it is long', () => {
   const violations = violationsOf({ ownerReferences: many(20_000, controller) });
   expect(violations.length).toBeGreaterThan(500);
   expect(invalidObject({ group: '', kind: 'Thing' }, violations).message.length).toBeLessThan(4_000_000);
 });
 
-test('of many labels others have their turn', () => {
+test('the check of many labels yields between them', () => {
   const labels = Object.fromEntries(many(1_000, (at) => [`k${at}`, 'v']));
   const object = { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'a', labels } };
   expect([...validateMetadata(object, rules)].length).toBeGreaterThan(500);
@@ -76,7 +76,7 @@ test.each<[string, object]>([
   ['annotations', { annotations: Object.fromEntries(many(20_000, (at) => [`/${at}`, ''])) }],
   ['finalizers', { finalizers: many(20_000, () => '!') }],
   ['managed fields', { managedFields: many(20_000, () => ({ operation: 'other' })) }],
-])('of thousands of wrong %s some are told', (_, metadata) => {
+])('of thousands of wrong %s only some are reported', (_, metadata) => {
   const { length } = violationsOf(metadata);
   expect(length).toBeGreaterThan(500);
   expect(length).toBeLessThan(3_000);
