@@ -128,7 +128,7 @@ describe.each(kinds.map((one) => [structName(one.schema), one] as const))('%s', 
   });
 });
 
-test('every field of a kind that travels has a number of its own, except type and version', () => {
+test('every field of a kind sent as protobuf has its own number, except type and version', () => {
   const seen = new Set<Schema>();
   const wrong: string[] = [];
   const visit = (schema: Schema, path: string): void => {

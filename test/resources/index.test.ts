@@ -9,7 +9,7 @@ import type { Schema } from '../../src/schema/schema.js';
 
 const plain = builtinDefinitions();
 
-test('kinds come in the order of discovery, those given from outside in their places', () => {
+test('kinds are in discovery order, injected definitions in their places', () => {
   const named = (plural: string): ResourceDefinition => ({ plural, group: 'given' }) as unknown as ResourceDefinition;
   const all = builtinDefinitions({
     authenticationReviews: [named('tokenreviews')],
@@ -45,7 +45,7 @@ test('kinds come in the order of discovery, those given from outside in their pl
   ]);
 });
 
-test('the subresource for tokens is there only when somebody answers it', () => {
+test('the token subresource exists only if an action is given for it', () => {
   const token = {
     type: 'action',
     request: { group: 'g', version: 'v1', kind: 'TokenRequest', schema: {} },
@@ -130,7 +130,7 @@ const roots: readonly (readonly [string, Schema])[] = [
   ['Status', statusSchema],
 ];
 
-test.each(roots)('every field of %s has a description and a protobuf number of its own', (name, schema) => {
+test.each(roots)('every field of %s has a description and its own protobuf number', (name, schema) => {
   for (const [path, { properties, wire }] of structsOf(schema, name)) {
     expect(wire?.component, path).toMatch(/^io\.k8s\./);
     const numbers = new Set<string>();

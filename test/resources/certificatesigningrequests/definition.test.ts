@@ -53,7 +53,7 @@ const through = (name: 'approval' | 'status', next: CertificateSigningRequest, p
 const condition = (type: string, status = 'True', more: object = {}) => ({ type, status, ...more });
 
 describe('creation', () => {
-  test('the server says who asked, and drops the status', () => {
+  test('sets the requester and drops the status', () => {
     const sent = csr(
       { certificate: 'eA==' },
       { username: 'mallory', uid: 'x', groups: ['system:masters'], extra: { a: ['b'] } },
@@ -67,11 +67,11 @@ describe('creation', () => {
     expect(certificateSigningRequests.prepare?.(sent, undefined, context(known)).spec).toEqual({ ...spec, ...known });
   });
 
-  test('a good request passes', () => {
+  test('accepts a valid request', () => {
     expect(create(csr())).toEqual([]);
   });
 
-  test('all faults are told, in their order', () => {
+  test('reports all violations in order', () => {
     const wrong = csr({}, { request: 'AQID', usages: ['x', 'any', 'any'], signerName: 'a', expirationSeconds: 599 });
     expect(create(wrong).map((text) => text.replace(/supported values.*/, '...'))).toEqual([
       'spec.request: Invalid value: "AQID": PEM block type must be CERTIFICATE REQUEST',
@@ -82,7 +82,7 @@ describe('creation', () => {
     ]);
   });
 
-  test('nothing at all is told too', () => {
+  test('reports an empty spec', () => {
     const empty = { apiVersion: 'v', kind: 'k', metadata: {}, spec: {} };
     expect(create(empty)).toEqual([
       'spec.request: Invalid value: null: PEM block type must be CERTIFICATE REQUEST',
@@ -91,7 +91,7 @@ describe('creation', () => {
     ]);
   });
 
-  test('the legacy signer is not taken, under any domain', () => {
+  test('refuses the legacy signer under any domain', () => {
     const text = 'the legacy signerName is not allowed via this API version';
     expect(create(csr({}, { signerName: 'kubernetes.io/legacy-unknown' }))).toEqual([
       `spec.signerName: Invalid value: "kubernetes.io/legacy-unknown": ${text}`,
@@ -103,7 +103,7 @@ describe('creation', () => {
   });
 });
 
-test('the kind itself changes neither spec nor status', () => {
+test('an update of the resource itself changes neither spec nor status', () => {
   const stored = csr({ conditions: [condition('Approved')] });
   const sent = csr({ certificate: 'eA==' }, { signerName: 'example.com/b' });
   const object = certificateSigningRequests.prepare?.(
@@ -115,7 +115,7 @@ test('the kind itself changes neither spec nor status', () => {
 });
 
 describe('the subresource approval', () => {
-  test('adds conditions and fills their times; spec and certificate stay', () => {
+  test('adds conditions and sets their times, keeping spec and certificate', () => {
     const stored = csr({ certificate: 'eA==' });
     const sent = csr({ conditions: [condition('Approved')], certificate: 'eQ==' }, { signerName: 'example.com/b' });
     const { object } = through('approval', sent, stored);
@@ -129,16 +129,16 @@ describe('the subresource approval', () => {
   const times = (lastTransitionTime?: string, lastUpdateTime?: string) => ({ lastTransitionTime, lastUpdateTime });
   test.each([
     ['given ones are kept', condition('Seen', 'True', times(earlier, earlier)), [], times(earlier, earlier)],
-    ['zero is none', condition('Seen', 'True', times('0001-01-01T00:00:00Z')), [], times(present, present)],
-    ['null is none', condition('Seen', 'True', { lastTransitionTime: null }), [], times(present, present)],
+    ['a zero time is unset', condition('Seen', 'True', times('0001-01-01T00:00:00Z')), [], times(present, present)],
+    ['null is unset', condition('Seen', 'True', { lastTransitionTime: null }), [], times(present, present)],
     [
-      'the old transition of the same status',
+      'the transition time of the same status is kept',
       condition('Seen'),
       [condition('Seen', 'True', times(earlier, earlier))],
       times(earlier, present),
     ],
     [
-      'not of another status',
+      'that of another status is not',
       condition('Seen', 'False'),
       [condition('Seen', 'True', times(earlier))],
       times(present, present),
@@ -153,7 +153,7 @@ describe('the subresource approval', () => {
     ['approve', ['Approved'], [], []],
     ['both', ['Approved', 'Denied'], [], [`status.conditions: Invalid value: "Denied": ${exclusive}`]],
     [
-      'the later one is told',
+      'both, with the later one reported',
       ['Denied', 'Approved'],
       [],
       [`status.conditions: Invalid value: "Approved": ${exclusive}`],
@@ -197,7 +197,7 @@ describe('the subresource approval', () => {
     expect(violations).toEqual([`status.conditions[0].status: ${text}`]);
   });
 
-  test('the request is verified again', () => {
+  test('verifies the request again', () => {
     const broken = csr({}, { request: 'AQID' });
     expect(through('approval', broken, broken).violations).toHaveLength(1);
   });
@@ -209,7 +209,7 @@ const base64 = (pem: string): string => Buffer.from(pem).toString('base64');
 const der = firstPemBlock(issued)?.bytes ?? Buffer.alloc(0);
 
 describe('the subresource status', () => {
-  test('takes back edits of decisions, and keeps other ones', () => {
+  test('reverts changes of decisions, and keeps other changes', () => {
     const stored = csr({ conditions: [condition('Approved', 'True', { reason: 'old' }), condition('Seen')] });
     const sent = csr({ conditions: [condition('Seen', 'False'), condition('Approved', 'False', { reason: 'new' })] });
     const { object, violations } = through('status', sent, stored);
@@ -220,12 +220,12 @@ describe('the subresource status', () => {
     ]);
   });
 
-  test('may not decide', () => {
+  test('may not add a decision', () => {
     const { violations } = through('status', csr({ conditions: [condition('Approved'), condition('Failed')] }), csr());
     expect(violations).toEqual(['status.conditions: Forbidden: updates may not add a condition of type "Approved"']);
   });
 
-  test('a certificate stays once set', () => {
+  test('may not change a certificate', () => {
     const other = base64(`${issued}\n`);
     const { violations } = through('status', csr({ certificate: other }), csr({ certificate: base64(issued) }));
     expect(violations).toEqual(['status.certificate: Forbidden: updates may not modify existing certificate content']);
@@ -245,11 +245,15 @@ describe('the subresource status', () => {
       encodePem('CERTIFICATE', Buffer.alloc(0)),
       wrong('found CERTIFICATE PEM block containing 0 certificates'),
     ],
-    ['another type', encodePem('A "B"', der), wrong('only CERTIFICATE PEM blocks are allowed, found "A \\"B\\""')],
+    [
+      'another block type',
+      encodePem('A "B"', der),
+      wrong('only CERTIFICATE PEM blocks are allowed, found "A \\"B\\""'),
+    ],
     ['headers', issued.replace('-----\n', '-----\na: b\n\n'), wrong('no PEM block headers are permitted')],
     ['junk', encodePem('CERTIFICATE', Buffer.from('junk')), wrong('x509: malformed certificate')],
     [
-      'a byte too many',
+      'a trailing byte',
       encodePem('CERTIFICATE', Buffer.concat([der, Buffer.of(0)])),
       wrong('x509: malformed certificate'),
     ],
@@ -262,7 +266,7 @@ describe('the subresource status', () => {
     expect(through('status', csr({ certificate: base64(pem) }), csr()).violations).toEqual(expected);
   });
 
-  test('a malformed certificate that is stored already may stay', () => {
+  test('keeps a malformed certificate that is stored already', () => {
     const stored = csr({ certificate: base64('junk') });
     expect(through('status', stored, stored).violations).toEqual([]);
   });

@@ -49,16 +49,16 @@ describe('bundles that Kubernetes answered', () => {
 const trustBundle = (await testAuthority()).anchors;
 const other = (await testAuthority()).anchors;
 
-test('a bundle larger than a megabyte is not looked into', () => {
+test('the contents of a bundle larger than a megabyte are not checked', () => {
   const huge = bundle({ metadata: { name: 'a' }, spec: { trustBundle: `${trustBundle}${'x'.repeat(1_048_576)}` } });
   expect(causes(huge)).toEqual([['spec.trustBundle', 'Too long: may not be more than 1048576 bytes']]);
 });
 
-test('others have turns between any two anchors', () => {
+test('the check yields between any two anchors', () => {
   expect(countSteps(anchorViolations(trustBundle + other)).pauses).toBeGreaterThan(2);
 });
 
-test('each pair of equal anchors is told', () => {
+test('each pair of equal anchors is reported', () => {
   const twice = bundle({ metadata: { name: 'a' }, spec: { trustBundle: trustBundle + other + other + trustBundle } });
   expect(
     causes(twice)
@@ -69,12 +69,12 @@ test('each pair of equal anchors is told', () => {
   );
 });
 
-test('what stays as it was is not judged again', () => {
+test('an unchanged bundle is not validated again', () => {
   const stored = bundle({ metadata: { name: 'a' }, spec: { trustBundle: 'junk' } });
   expect(causes({ ...stored, metadata: { name: 'a', labels: { a: 'b' } } }, stored)).toEqual([]);
 });
 
-test('the signer cannot change', () => {
+test('the signer is immutable', () => {
   const stored = bundle({ metadata: { name: 'a.b:c:d' }, spec: { signerName: 'a.b/c', trustBundle } });
   expect(causes({ ...stored, spec: { signerName: 'a.b/e', trustBundle } }, stored)).toEqual([
     [
@@ -94,13 +94,13 @@ test.each([
   expect(causes(made).map(([field]) => field)).toEqual(fields);
 });
 
-test('what is wrong with the name is told before the rest of the metadata', () => {
+test('violations of the name come before those of other metadata', () => {
   const metadata = { name: 'x', labels: { ',': 'b' } };
   const made = bundle({ metadata, spec: { signerName: 'a.b/c', trustBundle } });
   expect(causes(made).map(([field]) => field)).toEqual(['metadata.name', 'metadata.labels']);
 });
 
-test('of an update the old metadata are looked at after the anchors', () => {
+test('on update, metadata is validated again after the anchors', () => {
   const stored = bundle({ metadata: { name: 'a.b:c:d' }, spec: { signerName: 'a.b/c', trustBundle } });
   const metadata = { name: 'a.b:c:d', labels: { 'a b': 'c' } };
   const changed = bundle({ metadata, spec: { signerName: 'a.b/e', trustBundle: 'x' } });
@@ -110,7 +110,7 @@ test('of an update the old metadata are looked at after the anchors', () => {
   expect(causes(changed, stored).map(([field]) => field)).toEqual([...all, ...own]);
 });
 
-test('another version differs in its name only', () => {
+test('v1 differs in its version only', () => {
   const v1 = clusterTrustBundleDefinition({ version: 'v1' });
   expect(v1.version).toBe('v1');
   expect(v1.schema.wire?.component).toBe('io.k8s.api.certificates.v1.ClusterTrustBundle');

@@ -45,15 +45,15 @@ test.each([
   [{ ...stored, binaryData: {} }, [`binaryData: ${because}`]],
   [{ ...stored, immutable: false }, [`immutable: ${because}`]],
   [{ data: {}, binaryData: { b: 'AQ==' } }, [`immutable: ${because}`, `data: ${because}`, `binaryData: ${because}`]],
-])('an immutable one becoming %j', (next, violations) => {
+])('an immutable ConfigMap changed to %j', (next, violations) => {
   expect(write(configMaps, next, stored).violations).toEqual(violations);
 });
 
-test('marking and changing may go together', () => {
+test('a ConfigMap may be changed and made immutable in one update', () => {
   expect(write(configMaps, { ...stored, data: { k: '2' } }, { ...stored, immutable: false }).violations).toEqual([]);
 });
 
-test('a null among the bytes is none', () => {
+test('a null in binaryData becomes an empty value', () => {
   expect(write(configMaps, { binaryData: { b: null } }).object['binaryData']).toEqual({ b: '' });
 });
 

@@ -38,7 +38,7 @@ function create(body: object): {
 const sorted = (causes: readonly (readonly string[])[]): readonly string[] =>
   causes.map((cause) => cause.join(' ')).sort();
 
-describe('creating answers as Kubernetes does', () => {
+describe('creation is answered as by Kubernetes', () => {
   test.each(recorded.map((one) => [one.name, one] as const))('%s', (_, { body, causes = [], warnings }) => {
     const result = create(body);
     expect(sorted(result.causes)).toEqual(sorted(causes));
@@ -67,7 +67,7 @@ const version = (name: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-test('names, conversion and the stored version are filled in', () => {
+test('names, conversion and the stored version get defaults', () => {
   const { crd, causes } = create(body());
   expect(causes).toEqual([]);
   expect(crd.spec.names).toEqual({ plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' });
@@ -75,12 +75,12 @@ test('names, conversion and the stored version are filled in', () => {
   expect(crd.status).toEqual({ conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: ['v1'] });
 });
 
-test('a kind in lower case is what Go makes of it', () => {
+test('a kind is lower-cased as in Go', () => {
   const { crd } = create(body(undefined, { names: { plural: 'widgets', kind: 'W\u0130DGET\u03a3' } }));
   expect(crd.spec.names?.singular).toBe('widget\u03c3');
 });
 
-test('white space in rules is what Go takes for it', () => {
+test('white space in rules is recognized as in Go', () => {
   const rules = [
     { rule: 'true', message: '\u0085' },
     { rule: 'true', message: '\ufeff' },
@@ -93,22 +93,19 @@ test('white space in rules is what Go takes for it', () => {
   ]);
 });
 
-test('a warning is quoted as JSON', () => {
+test('an invalid deprecation warning is quoted as JSON', () => {
   const versions = [version('v1', { storage: true, deprecated: true, deprecationWarning: 'a\u0000' })];
   expect(create(body(undefined, { versions })).causes).toEqual([
     ['FieldValueInvalid', expect.any(String), expect.stringMatching(/^Invalid value: "a\\u0000": must only contain/)],
   ]);
 });
 
-test.each([{}, { conversionReviewVersions: [] }])(
-  'a conversion webhook of which nothing is said is none: %j',
-  (webhook) => {
-    const { crd } = create(body(undefined, { conversion: { strategy: 'None', webhook } }));
-    expect(crd.spec.conversion).toEqual({ strategy: 'None' });
-  },
-);
+test.each([{}, { conversionReviewVersions: [] }])('an empty conversion webhook is dropped: %j', (webhook) => {
+  const { crd } = create(body(undefined, { conversion: { strategy: 'None', webhook } }));
+  expect(crd.spec.conversion).toEqual({ strategy: 'None' });
+});
 
-test('a status that is sent along is not taken', () => {
+test('a status in a create request is ignored', () => {
   const { crd } = create({ ...body(), status: { storedVersions: ['v9'], acceptedNames: { plural: 'x', kind: 'X' } } });
   expect(crd.status?.storedVersions).toEqual(['v1']);
   expect(crd.status?.acceptedNames).toEqual({ plural: '', kind: '' });
@@ -127,7 +124,7 @@ const changed = (crd: CustomResourceDefinition, more: object): CustomResourceDef
   spec: { ...crd.spec, ...more },
 });
 
-test('a new storage version is added to the stored ones, which must stay', () => {
+test('a new storage version is added to the stored versions, which must remain', () => {
   const { crd } = create(body());
   const versions = [version('v1'), version('v2', { storage: true })];
   const next = crds.prepare?.(read(crds, { ...body(undefined, { versions }) }), crd, context);
@@ -139,7 +136,7 @@ test('a new storage version is added to the stored ones, which must stay', () =>
 });
 
 test.each([undefined, null, []])(
-  'a status that names no stored version is of the one that is: %j',
+  'a status update without stored versions gets the current one: %j',
   (storedVersions) => {
     const { crd } = create(body());
     const { status } = crds.subresources ?? {};
@@ -153,7 +150,7 @@ test.each([undefined, null, []])(
   },
 );
 
-test('what is wrong with the name is told before the rest of the metadata', () => {
+test('violations of the name come before those of other metadata', () => {
   const metadata = { name: 'x', labels: { ',': 'b' } };
   expect(create({ ...body(), metadata }).causes.map(([, field]) => field)).toEqual([
     'metadata.name',
@@ -161,7 +158,7 @@ test('what is wrong with the name is told before the rest of the metadata', () =
   ]);
 });
 
-test('a conversion strategy is quoted as Go quotes a text of a type of its own', () => {
+test('a conversion strategy is quoted as Go quotes a value of its own string type', () => {
   const conversion = { strategy: 'a&<b' };
   expect(create(body(undefined, { conversion, preserveUnknownFields: true })).causes).toContainEqual([
     'FieldValueInvalid',
@@ -174,13 +171,13 @@ test.each<[string, Json, string, string]>([
   ['$schema', 1, 'number', 'v1.JSONSchemaURL'],
   ['definitions', [], 'array', 'v1.JSONSchemaDefinitions'],
   ['dependencies', [], 'array', 'v1.JSONSchemaDependencies'],
-])('a keyword of another type is refused with the one it has in Go: %s', (keyword, value, given, type) => {
+])('a keyword of the wrong type is refused with its Go type: %s', (keyword, value, given, type) => {
   const field = `JSONSchemaProps.spec.versions.schema.openAPIV3Schema.${keyword}`;
   const why = `json: cannot unmarshal ${given} into Go struct field ${field} of type ${type}`;
   expect(() => create(body({ [keyword]: value }))).toThrow(why);
 });
 
-test('of two versions with one name the second is not stored', () => {
+test('of two versions with the same name, the second is not taken as the stored one', () => {
   const versions = [version('v1'), version('v1', { storage: true })];
   expect(create(body(undefined, { versions })).causes).toContainEqual([
     'FieldValueInvalid',
@@ -189,7 +186,7 @@ test('of two versions with one name the second is not stored', () => {
   ]);
 });
 
-test('of versions with one name the first decides about the status subresource', () => {
+test('of two versions with the same name, the first decides about the status subresource', () => {
   const openAPIV3Schema = { type: 'string' };
   const versions = [
     version('v1', { storage: true, subresources: { status: {} } }),
@@ -202,7 +199,7 @@ test('of versions with one name the first decides about the status subresource',
   ]);
 });
 
-test('a selectable field among values of any type exists, and has no type that can be selected', () => {
+test('a selectable field under additionalProperties: true exists, but has no selectable type', () => {
   const schema = { type: 'object', properties: { m: { type: 'object', additionalProperties: true } } };
   const versions = [
     {
@@ -219,7 +216,7 @@ test('a selectable field among values of any type exists, and has no type that c
   ]);
 });
 
-test('scope and kind are fixed once established, group and plural always', () => {
+test('scope and kind are immutable once established, group and plural always', () => {
   const { crd } = create(body());
   const names = { ...crd.spec.names, plural: 'gadgets', kind: 'Gadget' };
   const next = changed(crd, { scope: 'Cluster', group: 'example.org', names });
@@ -232,7 +229,7 @@ test('scope and kind are fixed once established, group and plural always', () =>
   ]);
 });
 
-test('what the stored definition already broke is not held against an update', () => {
+test('an update may keep violations of the stored definition', () => {
   const set = { type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'set' };
   const schema = (more: JsonObject): JsonObject => ({ type: 'object', properties: { s: set, ...more } });
   const { crd, causes } = create(body(schema({})));
@@ -244,7 +241,7 @@ test('what the stored definition already broke is not held against an update', (
   expect(update(next, create(body()).crd)).toHaveLength(2);
 });
 
-test('the subresource status keeps the specification and checks accepted names', () => {
+test('the status subresource keeps the spec and checks accepted names', () => {
   const { crd } = create(body());
   const subresource = crds.subresources?.['status'];
   if (subresource?.type !== 'view') throw new Error('no subresource status');
@@ -275,14 +272,14 @@ test('deletion marks the definition and keeps it with a finalizer', () => {
   expect(marked && crds.deletion?.mark(marked, context)).toEqual(marked);
 });
 
-test('of the keywords that are not supported, dependencies may not even be empty', () => {
+test('of the unsupported keywords, only dependencies is refused even when empty', () => {
   const unsupported = { dependencies: {}, patternProperties: {}, definitions: {} };
   expect(create(body({ type: 'object', ...unsupported })).causes).toEqual([
     ['FieldValueForbidden', 'spec.validation.openAPIV3Schema.dependencies', 'Forbidden: dependencies is not supported'],
   ]);
 });
 
-test('both prefixes of extensions mean the same, and each object keeps its own', () => {
+test('both extension prefixes mean the same, and each object keeps its own', () => {
   const schema = { type: 'object', properties: { a: { type: 'string', 'x-api-list-type': 'set' } } };
   const { crd, causes } = create(body(schema));
   expect(causes).toEqual([
@@ -295,7 +292,7 @@ test('both prefixes of extensions mean the same, and each object keeps its own',
   expect(crd.spec.versions[0]?.schema?.openAPIV3Schema).toEqual(schema);
 });
 
-test('in protobuf there is one number for both, and the usual prefix is read', () => {
+test('protobuf has one field number for both prefixes, and decodes to the usual one', () => {
   const encode = (schema: JsonObject): JsonObject => {
     const bytes = encodeProtobuf(crds.schema, read(crds, body(schema)) as unknown as JsonObject);
     const decoded = runSync(decodeProtobuf(crds.schema, bytes)) as unknown as CustomResourceDefinition;
@@ -315,7 +312,7 @@ test.each<[Json, string]>([
     5,
     'Invalid value: {"Schema":null,"JSONSchemas":null}: must only have a single schema if x-kubernetes-list-type is map',
   ],
-])('the items of a map list that are no schema: %j', (items, why) => {
+])('the items of a map list are not a schema: %j', (items, why) => {
   const list = { type: 'array', items, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] };
   const { causes } = create(body({ type: 'object', properties: { list } }));
   const field = 'spec.validation.openAPIV3Schema.properties[list].items';
@@ -325,7 +322,7 @@ test.each<[Json, string]>([
   ]);
 });
 
-test('a schema that nests too deep is refused, quickly and by name', () => {
+test('a schema nested too deep is refused quickly, with the limit', () => {
   let schema: JsonObject = { type: 'object' };
   for (let i = 0; i < 4_000; i++) schema = { type: 'object', properties: { a: schema } };
   const crd = { ...create(body()).crd };
@@ -335,7 +332,7 @@ test('a schema that nests too deep is refused, quickly and by name', () => {
   ]);
 });
 
-test('a wide schema is checked in no time', () => {
+test('a wide schema is checked quickly', () => {
   const properties = Object.fromEntries(
     Array.from({ length: 15_000 }, (_, at) => [`p${at}`, { type: 'string', default: 1 }]),
   );
@@ -372,7 +369,7 @@ const { schemaLike } = fc.letrec<{ schemaLike: Json }>((tie) => ({
 }));
 const silent: RequestContext = context;
 
-test('nothing that looks like a schema makes the rules throw', () => {
+test('validation never throws on schema-like values', () => {
   fc.assert(
     fc.property(schemaLike, schemaLike, (first, second) => {
       const crd = (schema: Json): CustomResourceDefinition =>
@@ -391,7 +388,7 @@ test('nothing that looks like a schema makes the rules throw', () => {
   );
 });
 
-test('nothing that looks like a definition gets past decoding and makes the rules throw', () => {
+test('definition-like values are refused in decoding, or validated without throwing', () => {
   const stored = create({ metadata: { name: 'widgets.example.com' }, spec: spec() }).crd;
   const decode = compileDecoder(crds.schema);
   const member = fc.constantFrom('group', 'names', 'scope', 'versions', 'conversion', 'plural', 'kind', 'name', 'a');

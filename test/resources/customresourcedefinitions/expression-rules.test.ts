@@ -10,12 +10,12 @@ const crds = customResourceDefinitions();
  */
 test.each<[string, JsonObject, readonly string[]]>([
   [
-    'what compiles passes',
+    'valid expressions pass',
     { type: 'object', properties: { a: { type: 'integer' } }, 'x-kubernetes-validations': [{ rule: 'self.a > 0' }] },
     [],
   ],
   [
-    'what does not is told with the place',
+    'invalid expressions are reported with their path',
     {
       type: 'object',
       properties: { a: { type: 'integer' } },
@@ -28,7 +28,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     ],
   ],
   [
-    'no default has a type that nobody knows, and without defaults nothing compiles',
+    'no default has an unknown type, and without defaults nothing is compiled',
     {
       type: 'object',
       properties: { a: { type: 'int', default: 1 } },
@@ -40,7 +40,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     ],
   ],
   [
-    'a rule must be a bool, a message a text',
+    'a rule must be a bool, a message expression a string',
     {
       type: 'object',
       properties: { a: { type: 'integer' } },
@@ -57,7 +57,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     ],
   ],
   [
-    'a message is not looked at beside a wrong rule',
+    'a message expression is not checked beside an invalid rule',
     {
       type: 'object',
       properties: { a: { type: 'integer' } },
@@ -68,7 +68,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     ],
   ],
   [
-    'constants that fail',
+    'constants that fail to evaluate',
     {
       type: 'object',
       properties: { a: { type: 'integer' } },
@@ -85,7 +85,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     ],
   ],
   [
-    'oldSelf needs values that can be told apart',
+    'oldSelf requires correlatable values',
     {
       type: 'object',
       properties: {
@@ -140,7 +140,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     ],
   ]),
   [
-    'optionalOldSelf makes an optional of it',
+    'optionalOldSelf makes oldSelf an optional',
     {
       type: 'object',
       properties: { a: { type: 'integer' } },
@@ -157,7 +157,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     ],
   ],
   [
-    'what has no type has no rules',
+    'a value without a type has no rules',
     {
       type: 'object',
       properties: {
@@ -175,7 +175,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     ],
   ],
   [
-    'and is no field of what is around it',
+    'and is not a field of its parent',
     {
       type: 'object',
       properties: { a: { 'x-kubernetes-preserve-unknown-fields': true } },
@@ -186,7 +186,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     ],
   ],
   [
-    'too dear by a little',
+    'slightly too expensive',
     {
       type: 'object',
       properties: { s: { type: 'string' } },
@@ -197,7 +197,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     [],
   ],
   [
-    'by more',
+    'too expensive',
     {
       type: 'object',
       properties: { l: { type: 'array', items: { type: 'string' } } },
@@ -210,7 +210,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     ],
   ],
   [
-    'by much, together too',
+    'far too expensive, also in total',
     {
       type: 'object',
       properties: {
@@ -232,7 +232,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     ],
   ],
   [
-    'limits make it cheap',
+    'limits lower the cost',
     {
       type: 'object',
       properties: {
@@ -247,7 +247,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     [],
   ],
   [
-    'as an enumeration does',
+    'an enum lowers the cost, too',
     {
       type: 'object',
       properties: {
@@ -261,7 +261,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     [],
   ],
   [
-    'each value of a map counts',
+    'the cost is multiplied by the values of a map',
     {
       type: 'object',
       properties: {
@@ -279,7 +279,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     [],
   ],
   [
-    'defaults keep the rules',
+    'defaults must satisfy the rules',
     {
       type: 'object',
       properties: {
@@ -297,7 +297,7 @@ test.each<[string, JsonObject, readonly string[]]>([
     ],
   ],
   [
-    'names that have to be escaped',
+    'names that need escaping',
     {
       type: 'object',
       properties: { 'a-b': { type: 'integer' }, namespace: { type: 'integer' } },

@@ -14,7 +14,7 @@ const review = (response: object | undefined, more: object = {}): JsonObject =>
   ({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', response, ...more }) as unknown as JsonObject;
 const success = (...objects: unknown[]) => ({ uid: 'q', result: { status: 'Success' }, convertedObjects: objects });
 
-test('what is asked', () => {
+test('the conversion request', () => {
   expect(
     conversionReview({ apiVersion: 'apiextensions.k8s.io/v1', uid: 'q', to: 'g/v2', objects: [original] }),
   ).toEqual({
@@ -25,14 +25,14 @@ test('what is asked', () => {
   });
 });
 
-test('of the metadata only labels and annotations come from the webhook', () => {
+test('only labels and annotations of the converted metadata are used', () => {
   const metadata = { name: 'a', namespace: 'n', uid: 'u', generation: 9, labels: { new: 'y' }, finalizers: ['x'] };
   expect(convertedObjects(review(success({ ...good, metadata })), asked)).toEqual([
     { ...good, metadata: { name: 'a', namespace: 'n', uid: 'u', generation: 3, labels: { new: 'y' } } },
   ]);
 });
 
-describe('an answer that does not do', () => {
+describe('an invalid conversion response', () => {
   const failed = 'failed: conversion webhook for /, Kind= failed: ';
   const invalid = 'returned invalid converted object at index 1: ';
   const metadata = 'returned invalid metadata in object at index 1: ';
@@ -72,7 +72,7 @@ describe('an answer that does not do', () => {
     ],
     ['too few', review(success()), 'returned 0 objects, expected 1'],
     ['too many', review(success(good, good)), 'returned 2 objects, expected 1'],
-    ['no objects at all', review({ uid: 'q', result: { status: 'Success' } }), 'returned 0 objects, expected 1'],
+    ['no list of objects', review({ uid: 'q', result: { status: 'Success' } }), 'returned 0 objects, expected 1'],
     [
       'another version',
       review(success({ ...good, apiVersion: 'g/v9' })),
@@ -87,24 +87,24 @@ describe('an answer that does not do', () => {
     ],
     ['another uid of the object', review(success(withMeta({ uid: 'w' }))), `${invalid}must have the same UID: u != w`],
     ['no metadata', review(success({ ...good, metadata: undefined })), `${invalid}must have the same name: a != `],
-    ['a text', review(success('x')), `${invalid}it is no object`],
+    ['a string', review(success('x')), `${invalid}it is no object`],
     [
-      'a label that is no text',
+      'a label that is not a string',
       review(success(withMeta({ labels: { k: 5 } }))),
       `${metadata}metadata.labels[k] must be a string, but is int64 in converted object`,
     ],
     [
-      'annotations that are no map',
+      'annotations that are not a map',
       review(success(withMeta({ annotations: [] }))),
       `${metadata}invalid metadata.annotations of type []interface {} in converted object`,
     ],
     [
-      'a label that cannot be one',
+      'an invalid label value',
       review(success(withMeta({ labels: { k: 'a b' } }))),
       `${metadata}metadata.labels: Invalid value: "a b"`,
     ],
     [
-      'a wrong annotation',
+      'an invalid annotation',
       review(success(withMeta({ annotations: { 'a b': 'c' } }))),
       `${metadata}metadata.annotation: Invalid value: "a b"`,
     ],
@@ -112,14 +112,14 @@ describe('an answer that does not do', () => {
     expect(() => convertedObjects(given, asked)).toThrow(why);
   });
 
-  test('v1beta1 is not asked for its kind and the uid', () => {
+  test('of v1beta1 needs neither its kind nor the uid', () => {
     const beta = { ...asked, version: 'v1beta1' };
     expect(convertedObjects(review({ ...success(good), uid: 'x' }, { kind: undefined }), beta)).toHaveLength(1);
     expect(() => convertedObjects(review(undefined), beta)).toThrow('no response provided');
   });
 });
 
-test('labels that were wrong before may stay', () => {
+test('invalid labels may stay if they were there before', () => {
   const labels = { k: 'a b' };
   const before = { ...original, metadata: { ...original.metadata, labels } };
   const after = { ...good, metadata: { ...good.metadata, labels } };

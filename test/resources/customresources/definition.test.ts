@@ -118,7 +118,7 @@ const ofSpec = (properties: JsonObject): JsonObject => ({
 const fieldsOf = (definition: ResourceDefinition, next: JsonObject, previous?: JsonObject): readonly string[] =>
   found(definition.validate?.(asObject(next), previous && asObject(previous), context)).map(({ field }) => field);
 
-test('the definition of a version has the accepted names and what every resource has', () => {
+test('the definition of a version has the accepted names and the fields of every resource', () => {
   const definition = one(ofSpec({ a: { type: 'string' } }));
   expect(definition).toMatchObject({
     group: 'example.com',
@@ -134,14 +134,14 @@ test('the definition of a version has the accepted names and what every resource
   expect([...(definition.schema.properties?.keys() ?? [])]).toEqual(['spec', 'kind', 'apiVersion', 'metadata']);
 });
 
-test('unknown fields of metadata are named as they are, as those of the rest', () => {
+test('unknown fields of metadata are reported without quoting, like others', () => {
   const odd = { '"q"': 1, 'a\\b': 1, 'a\nb': 1 };
   const { unknownFields } = decode(one(ofSpec({})), widget({ metadata: { name: 'n', ...odd }, spec: odd }));
   const names = ['"q"', 'a\nb', 'a\\b'];
   expect(unknownFields).toEqual(['metadata', 'spec'].flatMap((at) => names.map((name) => `${at}.${name}`)));
 });
 
-test('unknown members of metadata are told in the order of their names, before the others', () => {
+test('unknown fields of metadata are reported sorted by name, before the others', () => {
   const owner = { b: 1, a: 1, apiVersion: 'v1', kind: 'X', name: 'x', uid: '1' };
   const metadata = { name: 'x', d: { z: 1 }, c: 1, ownerReferences: [owner] };
   expect(decode(one(ofSpec({})), widget({ metadata, a: 1 })).unknownFields).toEqual([
@@ -153,7 +153,7 @@ test('unknown members of metadata are told in the order of their names, before t
   ]);
 });
 
-test('schema and columns are read when they are first asked for, and once', () => {
+test('schema and columns are read lazily and once', () => {
   const read: string[] = [];
   const telling = (name: string, value: Json): PropertyDescriptor => ({
     enumerable: true,
@@ -195,15 +195,20 @@ describe('ratcheting', () => {
   const long = { k: 'a', v: 'long' };
 
   test.each<[string, JsonObject, JsonObject, readonly string[]]>([
-    ['what is as it was passes', { a: 'long', o: {} }, { a: 'long' }, []],
-    ['what changes is checked', { a: 'longer' }, { a: 'long' }, ['spec.a']],
-    ['what is new is checked', { o: { a: 'long' } }, {}, ['spec.o.a']],
-    ['a list of its own order is compared by keys', { map: [{ k: 'b' }, long] }, { map: [long] }, []],
-    ['new keys are new items', { map: [{ k: 'b', v: 'long' }] }, { map: [long] }, ['spec.map[0].v']],
+    ['an unchanged value passes', { a: 'long', o: {} }, { a: 'long' }, []],
+    ['a changed value is validated', { a: 'longer' }, { a: 'long' }, ['spec.a']],
+    ['an added value is validated', { o: { a: 'long' } }, {}, ['spec.o.a']],
+    ['items of a map list are correlated by their keys', { map: [{ k: 'b' }, long] }, { map: [long] }, []],
+    ['items with new keys are new', { map: [{ k: 'b', v: 'long' }] }, { map: [long] }, ['spec.map[0].v']],
     ['an atomic list is compared as a whole', { atomic: [long] }, { atomic: [long] }, []],
-    ['so any change to it checks all', { atomic: [long, { k: 'b' }] }, { atomic: [long] }, ['spec.atomic[0].v']],
-    ['a set that had repeats may have more', { set: ['a', 'a', 'b', 'b'] }, { set: ['a', 'a'] }, []],
-    ['one that had none may not', { set: ['a', 'a'] }, { set: ['a'] }, ['spec.set[1]']],
+    [
+      'any change to an atomic list validates all its items',
+      { atomic: [long, { k: 'b' }] },
+      { atomic: [long] },
+      ['spec.atomic[0].v'],
+    ],
+    ['a set with duplicates may get more', { set: ['a', 'a', 'b', 'b'] }, { set: ['a', 'a'] }, []],
+    ['a set without duplicates may not get any', { set: ['a', 'a'] }, { set: ['a'] }, ['spec.set[1]']],
   ])('%s', (_, next, previous, fields) => {
     expect(both(next, previous)).toEqual(fields);
   });
@@ -220,14 +225,14 @@ describe('the subresource status', () => {
   const definition = one(schema, { subresources: { status: {} } });
   const subresource = definition.subresources?.['status'] as SubresourceView<ApiObject>;
 
-  test('the kind itself neither sets nor changes the status', () => {
+  test('updates of the resource itself neither set nor change the status', () => {
     const sent = asObject(widget({ spec: {}, status: { a: 'x' } }));
     expect(definition.prepare?.(sent, undefined, context)).not.toHaveProperty('status');
     const stored = asObject(widget({ status: { a: 'y' } }));
     expect(definition.prepare?.(sent, stored, context)).toMatchObject({ status: { a: 'y' } });
   });
 
-  test('it takes the status and its managers only', () => {
+  test('updates of the subresource change only the status and managed fields', () => {
     const stored = asObject(widget({ spec: { n: 1 }, status: { a: 'y' } }));
     const sent: ApiObject = {
       ...asObject(widget({ spec: { n: 2 }, status: { a: 'z' } })),
@@ -240,7 +245,7 @@ describe('the subresource status', () => {
     });
   });
 
-  test('fields are named under status, texts are relative to it', () => {
+  test('violations have their field under status, and texts relative to it', () => {
     const stored = asObject(widget({}));
     const sent = asObject(widget({ status: { a: 1 } }));
     expect(found(subresource.validate?.(sent, stored, context))).toEqual([
@@ -252,14 +257,14 @@ describe('the subresource status', () => {
     ]);
   });
 
-  test('a generation is counted when anything but metadata changes', () => {
+  test('the generation grows with changes outside metadata', () => {
     const stored = asObject(widget({ spec: { n: 1 } }));
     expect(definition.newGeneration?.({ ...stored, metadata: { name: 'x', labels: { a: 'b' } } }, stored)).toBe(false);
     expect(definition.newGeneration?.(asObject(widget({ spec: { n: 2 } })), stored)).toBe(true);
   });
 });
 
-describe('between versions', () => {
+describe('conversion between versions', () => {
   const version = (name: string, properties: JsonObject, storage: boolean): JsonObject => ({
     name,
     served: true,
@@ -281,13 +286,13 @@ describe('between versions', () => {
   );
   const [v1, v2] = customResourcesOf(crd);
 
-  test('defaults of the stored version are filled in on reading, those of the served one are not', () => {
+  test('reading applies the defaults of the stored version, not those of the served one', () => {
     const read = v2?.codec?.read(widget({ spec: { a: 'b', gone: 1 } }));
     expect(read).toMatchObject({ apiVersion: 'example.com/v2', spec: { a: 'b', one: 'stored' } });
     expect(read).toHaveProperty('spec', { a: 'b', one: 'stored' });
   });
 
-  test('objects are stored in the storage version, without what it does not know', () => {
+  test('objects are stored in the storage version, without its unknown fields', () => {
     const decoded = v2 && decode(v2, { ...widget({ spec: { a: 'b' } }), apiVersion: 'example.com/v2' });
     expect(decoded?.object).toHaveProperty('spec', { a: 'b', one: 'served', two: 'x' });
     const stored = decoded && v2?.codec?.store(decoded.object);
@@ -295,7 +300,7 @@ describe('between versions', () => {
     expect(stored?.['spec']).not.toHaveProperty('two');
   });
 
-  describe('an embedded resource of the stored version only', () => {
+  describe('an embedded resource in the stored version only', () => {
     const embedded = { type: 'object', 'x-kubernetes-embedded-resource': true };
     const any = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
     const versions = [
@@ -308,40 +313,44 @@ describe('between versions', () => {
 
     test.each<[string, JsonObject, string]>([
       [
-        'no text for an apiVersion',
+        'a non-string apiVersion',
         { e: { ...e, apiVersion: 1 } },
         'spec.e.apiVersion: Invalid value: 1: must be a string',
       ],
-      ['nor for a kind', { list: [e, { ...e, kind: [] }] }, 'spec.list[1].kind: Invalid value: []: must be a string'],
       [
-        'metadata that cannot be read',
+        'a non-string kind',
+        { list: [e, { ...e, kind: [] }] },
+        'spec.list[1].kind: Invalid value: []: must be a string',
+      ],
+      [
+        'unreadable metadata',
         { e: { ...e, metadata: { name: 5, labels: { a: 7 } } } },
         'spec.e.metadata: Invalid value: {"labels":{"a":7},"name":5}: json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string',
       ],
       [
-        'metadata that are none',
+        'metadata that are not an object',
         { e: { ...e, metadata: 'x' } },
         'spec.e.metadata: Invalid value: "x": json: cannot unmarshal string into Go value of type v1.ObjectMeta',
       ],
-    ])('is refused with %s rather than stored without it', (_, spec, message) => {
+    ])('is refused with %s rather than dropped', (_, spec, message) => {
       const object = asObject({ ...widget({ spec }), apiVersion: 'example.com/v2' });
       expect(() => inOther?.store(object)).toThrow(expect.objectContaining({ code: 500, message }));
     });
 
-    test('is read whatever is stored, without what cannot be read', () => {
+    test('is read whatever is stored, without its unreadable parts', () => {
       const stored = widget({ spec: { e: { ...e, apiVersion: 1, metadata: { name: 5, labels: { a: 'b' } } } } });
       const left = { e: { kind: 'X', metadata: { labels: { a: 'b' } } } };
       for (const codec of [inStored, inOther]) expect(codec?.read(stored)).toHaveProperty('spec', left);
     });
   });
 
-  test('objects from before generations were counted are of the first', () => {
+  test('objects stored without a generation have generation 1', () => {
     expect(v1?.codec?.read(widget({})).metadata.generation).toBe(1);
     expect(v1?.codec?.read(widget({ metadata: { name: 'x', generation: 5 } })).metadata.generation).toBe(5);
   });
 });
 
-test('while the definition terminates nothing is created and discovery offers no writes', () => {
+test('while a definition is terminating, creation is refused and discovery has no write verbs', () => {
   const crd = namesAccepted(widgets({ type: 'object' }));
   const [definition] = customResourcesOf({ ...crd, metadata: { ...crd.metadata, deletionTimestamp: 'now' } });
   expect(definition?.verbs).toEqual(['delete', 'deletecollection', 'get', 'list', 'watch']);
@@ -351,7 +360,7 @@ test('while the definition terminates nothing is created and discovery offers no
   expect(definition?.prepare?.(asObject(widget({})), asObject(widget({})), context)).toBeDefined();
 });
 
-test('fields can be selected by', () => {
+test('selectable fields', () => {
   const { selectableFields } = one(ofSpec({ color: { type: 'string' }, n: { type: 'integer' } }), {
     selectableFields: [{ jsonPath: '.spec.color' }, { jsonPath: '.spec.n' }],
   });
@@ -362,7 +371,7 @@ test('fields can be selected by', () => {
   ]);
 });
 
-test('tables show what the definition says, and end where a path cannot be read', () => {
+test('tables show the defined columns, and a cell ends where its path cannot be evaluated', () => {
   const definition = one(
     { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
     {
@@ -422,7 +431,7 @@ test.each([
   expect(columns.map(({ cell }) => cell(object, context.now))).toEqual([expected]);
 });
 
-test('a byte of a text is shown as text alone', () => {
+test('a byte of a string is shown in string columns only', () => {
   const types = ['string', 'integer', 'number', 'boolean', 'date'];
   const { columns = [] } = one(
     { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
@@ -432,7 +441,7 @@ test('a byte of a text is shown as text alone', () => {
   expect(columns.map(({ cell }) => cell(object, context.now))).toEqual(['50', null, null, null, null]);
 });
 
-test('of many columns none shows what would be much for each of them', () => {
+test('in a table with many columns, no cell shows a large value', () => {
   const definition = one(
     { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
     {
@@ -473,7 +482,7 @@ describe('scale', () => {
     });
   });
 
-  test('without a wanted number there is nothing to read, but it can be written', () => {
+  test('without spec replicas it cannot be read, but can be written', () => {
     const object = asObject(widget({}));
     expect(() => subresource.read(object)).toThrow('the spec replicas field ".spec.n" does not exist');
     const start = subresource.readForWrite?.(object);
@@ -485,23 +494,23 @@ describe('scale', () => {
     expect(written).toHaveProperty('spec', { n: 4 });
   });
 
-  test('a write is answered without a wanted number too, since the schema may not let it be stored', () => {
+  test('a write without spec replicas is answered, too, as the schema may prune them', () => {
     expect(subresource.readWritten?.(asObject(widget({})))).toMatchObject({ spec: {}, status: { replicas: 0 } });
   });
 });
 
-describe('expressions', () => {
+describe('validation rules', () => {
   const schema = { ...ofSpec({ a: { type: 'string' } }), 'x-kubernetes-validations': [{ rule: 'false' }] };
   const definition = one(schema);
 
-  test('they look at objects that are valid otherwise', () => {
+  test('are evaluated for otherwise valid objects', () => {
     const violations = found(definition.validate?.(asObject(widget({})), undefined, context));
     expect(violations.map(({ field, body }) => [field, body])).toEqual([
       ['<nil>', 'Invalid value: failed rule: false'],
     ]);
   });
 
-  test('they are not asked about others, and the answer says so', () => {
+  test('are skipped for invalid objects, and the answer says so', () => {
     const violations = found(definition.validate?.(asObject(widget({ spec: 1 })), undefined, context));
     expect(violations.map(({ field }) => field)).toEqual(['spec', '<nil>']);
   });
@@ -510,7 +519,7 @@ describe('expressions', () => {
     [required('metadata.name'), true],
     [tooLong('metadata.annotations', 262_144), true],
     [invalid('metadata.name', 'A', 'not a name'), false],
-  ])('nor when metadata has %j', (wrong, blocks) => {
+  ])('are skipped or not when metadata has %j', (wrong, blocks) => {
     const violations = found(definition.validate?.(asObject(widget({})), undefined, context, { inMetadata: [wrong] }));
     expect(violations.map(({ body }) => body)).toEqual([
       blocks
@@ -520,7 +529,7 @@ describe('expressions', () => {
   });
 });
 
-test('hostile names of members are names like any other', () => {
+test('member names such as __proto__ are ordinary names', () => {
   const definition = one(ofSpec({ m: { type: 'object', additionalProperties: { type: 'integer' } } }));
   const body = JSON.parse(
     '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"x","annotations":{"__proto__":"a"}},"spec":{"m":{"__proto__":1,"constructor":2},"__proto__":{"polluted":1}}}',
@@ -562,7 +571,7 @@ const strict = one(
   }),
 );
 
-test('any JSON is refused or comes out as something that can be stored and read', () => {
+test('any JSON is refused, or results in an object that can be stored and read', () => {
   fc.assert(
     fc.property(any, any, any, (spec, metadata, old) => {
       const codec = codecOf(strict);
@@ -586,7 +595,7 @@ test('any JSON is refused or comes out as something that can be stored and read'
 test.each<[string, (depth: number) => Json]>([
   ['objects', (depth) => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as Json],
   ['lists', (depth) => JSON.parse(`${'['.repeat(depth)}1${']'.repeat(depth)}`) as Json],
-])('%s that nest as deep as bodies may are no danger', (_, nested) => {
+])('%s nested as deep as bodies allow are handled', (_, nested) => {
   const definition = one(
     ofSpec({
       free: { 'x-kubernetes-preserve-unknown-fields': true },
@@ -602,7 +611,7 @@ test.each<[string, (depth: number) => Json]>([
   expect(codecOf(definition).store(asObject(valid))['spec']).toEqual({ free: expect.anything() });
 });
 
-test('of several members of metadata that cannot be read the first by name is told', () => {
+test('of several unreadable members of metadata, the first by name is reported', () => {
   const metadata = { name: 5, labels: { b: true, a: 1 }, generation: 'x' };
   expect(() => decode(one(ofSpec({})), { ...widget({}), metadata })).toThrow(
     'json: cannot unmarshal string into Go struct field ObjectMeta.generation of type int64',
@@ -612,7 +621,7 @@ test('of several members of metadata that cannot be read the first by name is to
   );
 });
 
-test('an empty list of managers says nothing, neither of the resource nor of an embedded one', () => {
+test('an empty list of managers is dropped, also in an embedded resource', () => {
   const definition = one(ofSpec({ e: { type: 'object', 'x-kubernetes-embedded-resource': true } }));
   const e = { apiVersion: 'v1', kind: 'X', metadata: { name: 'x', managedFields: [] } };
   const body = { ...widget({ spec: { e } }), metadata: { name: 'w', managedFields: [] } };

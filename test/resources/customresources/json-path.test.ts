@@ -76,12 +76,12 @@ test.each([
   '.a ~',
   '[?(@.a==)]x',
   '.a[?(@.b=~"c")]',
-])('%s cannot be read', (path) => {
+])('%s is an invalid path', (path) => {
   expect(parseJsonPath(path)).toBeUndefined();
 });
 
 test.each([`.l[${Array(400).fill('0:').join()}][*]`, `${'..*'.repeat(300)}.x`])(
-  'a path that leads through too many values leads nowhere: %.30s',
+  'a path with too many values yields nothing: %.30s',
   (path) => {
     const l = Array.from({ length: 2_000 }, () => 'ab'.repeat(100));
     const nested = Array.from({ length: 200 }).reduce((inner) => ({ a: inner, b: inner }), l);
@@ -89,7 +89,7 @@ test.each([`.l[${Array(400).fill('0:').join()}][*]`, `${'..*'.repeat(300)}.x`])(
   },
 );
 
-test('no path and no object make it throw', () => {
+test('neither paths nor objects make it throw', () => {
   const piece = fc.constantFrom(
     '.',
     '..',
@@ -137,6 +137,6 @@ test.each<[string, string | undefined]>([
   ['a,b', "unrecognized character in action: U+002C ','"],
   ['\u0001', 'unrecognized character in action: U+0001'],
   ['😀', "unrecognized character in action: U+1F600 '😀'"],
-])('why a path cannot be read: %j', (text, why) => {
+])('the reason why a path is invalid: %j', (text, why) => {
   expect(jsonPathFault(text)).toBe(why);
 });

@@ -107,7 +107,7 @@ test.each([
   expect(write(definition, { spec: { extendedResourceName: name } }).violations).toEqual(valid ? [] : [why]);
 });
 
-test('parameters may stay as long as nothing changes beside them', () => {
+test('parameters that are too long may stay while nothing else changes', () => {
   const spec = config(long);
   expect(write(definition, { spec: { ...spec, selectors: [] } }, { spec }).violations).toEqual([]);
   const more = { config: [...config({ a: 1 }).config, ...spec.config] };
@@ -116,7 +116,7 @@ test('parameters may stay as long as nothing changes beside them', () => {
   ]);
 });
 
-test('a generation is new when the spec changes', () => {
+test('the generation grows when the spec changes', () => {
   const class_ = (spec: object) => read(definition, { spec });
   expect(definition.newGeneration?.(class_({}), class_({}))).toBe(false);
   expect(definition.newGeneration?.(class_(config({ a: 1 })), class_(config({ a: 2 })))).toBe(true);

@@ -20,15 +20,27 @@ const mismatch = (namespace: string): string =>
   `involvedObject.namespace: Invalid value: "${namespace}": does not match event.namespace`;
 
 test.each([
-  ['of its namespace', { metadata, involvedObject, type: 'Strange' }, []],
-  ['of another namespace', { metadata, involvedObject: { namespace: 'else' } }, [mismatch('else')]],
-  ['of no namespace', { metadata, involvedObject: {} }, [mismatch('')]],
-  ['of the cluster, in default', { metadata: { ...metadata, namespace: 'default' }, involvedObject: {} }, []],
-  ['new, of another namespace', { ...full, involvedObject: { namespace: 'else' } }, []],
-  ['new, of the cluster', { ...full, involvedObject: {} }, [mismatch('')]],
-  ['new, in kube-system', { ...full, metadata: { ...metadata, namespace: 'kube-system' }, involvedObject: {} }, []],
+  ['core event about an object in its namespace', { metadata, involvedObject, type: 'Strange' }, []],
   [
-    'new, with texts too long',
+    'core event about an object in another namespace',
+    { metadata, involvedObject: { namespace: 'else' } },
+    [mismatch('else')],
+  ],
+  ['core event about an object without a namespace', { metadata, involvedObject: {} }, [mismatch('')]],
+  [
+    'core event about a cluster-scoped object, in default',
+    { metadata: { ...metadata, namespace: 'default' }, involvedObject: {} },
+    [],
+  ],
+  ['with eventTime, about an object in another namespace', { ...full, involvedObject: { namespace: 'else' } }, []],
+  ['with eventTime, about a cluster-scoped object', { ...full, involvedObject: {} }, [mismatch('')]],
+  [
+    'with eventTime, in kube-system',
+    { ...full, metadata: { ...metadata, namespace: 'kube-system' }, involvedObject: {} },
+    [],
+  ],
+  [
+    'with eventTime, and texts too long',
     {
       ...full,
       reportingInstance: 'i'.repeat(129),
@@ -47,7 +59,7 @@ test.each([
   expect(write(events, body).violations).toEqual(violations);
 });
 
-test('the newer sort must say who reports it and why', () => {
+test('an event with eventTime requires a reporter and a reason', () => {
   const fields = write(events, { metadata, involvedObject, eventTime }).violations.map((text) =>
     text.split(': ').slice(0, 2).join(': '),
   );
@@ -61,7 +73,7 @@ test('the newer sort must say who reports it and why', () => {
   ]);
 });
 
-test('what is not set is shown as nothing', () => {
+test('unset fields are shown as zero values', () => {
   const {
     metadata: _metadata,
     apiVersion: _apiVersion,
@@ -140,9 +152,9 @@ const unset = 'Invalid value: "": needs to be unset';
 
 describe('events.k8s.io', () => {
   test.each([
-    ['nothing', {}, []],
+    ['no changes', {}, []],
     ['no time', { eventTime: null }, ['eventTime: Required value']],
-    ['an odd type', { type: 'Odd' }, ['type: Invalid value: "": has invalid value: Odd']],
+    ['an unknown type', { type: 'Odd' }, ['type: Invalid value: "": has invalid value: Odd']],
     [
       'a series of one',
       { series: { count: 1 } },
@@ -150,7 +162,7 @@ describe('events.k8s.io', () => {
     ],
     ['a series', { series: { count: 2, lastObservedTime } }, []],
     [
-      'what older events have',
+      'deprecated fields',
       {
         deprecatedCount: 1,
         deprecatedSource: { host: 'h' },
@@ -159,12 +171,12 @@ describe('events.k8s.io', () => {
       },
       [`firstTimestamp: ${unset}`, `lastTimestamp: ${unset}`, `count: ${unset}`, `source: ${unset}`],
     ],
-    ['an object elsewhere', { regarding: {} }, [mismatch('')]],
-  ])('a new one with %s', (_what, change, violations) => {
+    ['an object in another namespace', { regarding: {} }, [mismatch('')]],
+  ])('a new event with %s', (_what, change, violations) => {
     expect(write(newer, { ...newerEvent, ...change }).violations).toEqual(violations);
   });
 
-  test('a report is complained of under the name the reporter has there', () => {
+  test('violations of the reporter have its name in this group', () => {
     expect(write(newer, { ...newerEvent, reportingController: '' }).violations[0]).toBe(
       'reportingController: Required value',
     );
@@ -174,15 +186,15 @@ describe('events.k8s.io', () => {
   test.each([
     ['its series', { series: { count: 2, lastObservedTime } }, []],
     [
-      'its series, to nothing of the sort',
+      'its series, to an invalid one',
       { series: { count: 1, lastObservedTime } },
       ['series.count: Invalid value: "": should be at least 2'],
     ],
-    ['what it says', { note: 'm' }, [`message: Invalid value: "m": ${immutable}`]],
+    ['its note', { note: 'm' }, [`message: Invalid value: "m": ${immutable}`]],
     ['its reason', { reason: 'S' }, Array(2).fill(`reason: Invalid value: "S": ${immutable}`)],
     ['its reporter', { reportingController: 'c' }, [`reportingController: Invalid value: "c": ${immutable}`]],
     [
-      'what it is about',
+      'its object',
       { regarding: { ...involvedObject, kind: 'Secret' } },
       [
         'involvedObject: Invalid value: {"Kind":"Secret","Namespace":"ns","Name":"x","UID":"","APIVersion":"",' +
@@ -202,11 +214,11 @@ describe('events.k8s.io', () => {
         `eventTime: Invalid value: "2024-01-02T00:00:00.000000Z": ${immutable}`,
       ],
     ],
-  ])('one that changes %s', (_what, change, violations) => {
+  ])('an event that changes %s', (_what, change, violations) => {
     expect(write(newer, { ...newerEvent, ...change }, newerEvent).violations).toEqual(violations);
   });
 
-  test('an event is the same in both groups', () => {
+  test('an event is the same object in both groups', () => {
     const stored = newer.codec?.store(read(newer, { ...newerEvent, deprecatedCount: 2 }));
     expect(stored).toMatchObject({
       apiVersion: 'v1',
@@ -221,7 +233,7 @@ describe('events.k8s.io', () => {
     expect(again).toMatchObject({ ...newerEvent, deprecatedCount: 2 });
   });
 
-  test('what is empty is left out, as in the answers of this group', () => {
+  test('empty fields are left out, as in answers of this group', () => {
     const older = newer.codec?.read({
       apiVersion: 'v1',
       kind: 'Event',
@@ -232,19 +244,19 @@ describe('events.k8s.io', () => {
     expect(older).not.toHaveProperty('reportingController');
   });
 
-  test('under another domain the group has another name', () => {
+  test('the group follows the configured domain', () => {
     const other = eventsV1Definition({ ...defaultDomains, api: 'example.com' });
     expect(other.codec?.read({ metadata, involvedObject }).apiVersion).toBe('events.example.com/v1');
   });
 
-  test('selectors and columns read it as an event', () => {
+  test('selectors and columns work as for core events', () => {
     expect(newer.selectableFields?.['regarding.name']?.(read(newer, newerEvent))).toBe('x');
     expect(newer.selectableFields).not.toHaveProperty('source');
     expect(cells(newer, newerEvent)).toMatchObject({ Object: 'configmap/x', Message: 'n', Source: 'example.com/c, i' });
   });
 });
 
-test('in the newer group the rules of the core group come first, then those of metadata', () => {
+test('in events.k8s.io, violations of the core group come first, then those of metadata', () => {
   const body = {
     metadata: { ...metadata, labels: { ',': '' } },
     eventTime,

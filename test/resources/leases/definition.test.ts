@@ -17,17 +17,17 @@ test.each([
   expect(write(leases, { spec }, {}).violations).toEqual(violations);
 });
 
-test('fields of coordinated election are dropped, zero values of others kept', () => {
+test('fields of coordinated leader election are dropped, zero values of others kept', () => {
   const spec = { holderIdentity: '', leaseTransitions: 0, strategy: 'Any', preferredHolder: 'h' };
   expect(write(leases, { spec }).object['spec']).toEqual({ holderIdentity: '', leaseTransitions: 0 });
 });
 
-test('times have six fraction digits', () => {
+test('times keep six fraction digits', () => {
   const spec = { renewTime: '2024-01-01T00:00:00.123456Z' };
   expect(write(leases, { spec }).object['spec']).toEqual(spec);
 });
 
-test('table', () => {
+test('the table shows the holder', () => {
   expect(cells(leases, { spec: { holderIdentity: 'h' } })).toEqual({ Holder: 'h', Age: '<unknown>' });
   expect(cells(leases, {})).toMatchObject({ Holder: '' });
 });

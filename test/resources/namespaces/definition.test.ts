@@ -11,14 +11,14 @@ const born = {
   status: { phase: 'Active' },
 };
 
-test('a namespace is born active, with its finalizer and its name as a label', () => {
+test('a namespace is created as Active, with its finalizer and its name as a label', () => {
   expect(write(namespaces, { status: { phase: 'Terminating' } }).object).toMatchObject(born);
   expect(write(namespaces, { spec: { finalizers: ['example.com/a'] } }).object).toMatchObject({
     spec: { finalizers: ['example.com/a', 'kubernetes'] },
   });
 });
 
-test('the label waits until a name is generated, and cannot be changed or lost', () => {
+test('the name label is set once a name is generated, and cannot be changed or removed', () => {
   expect(read(namespaces, { metadata: { generateName: 'x-' } }).metadata.labels).toBeUndefined();
   const changed = { metadata: { name: 'x', labels: { 'kubernetes.io/metadata.name': 'y', a: 'b' } } };
   expect(write(namespaces, changed, born).object.metadata.labels).toEqual({
@@ -27,7 +27,7 @@ test('the label waits until a name is generated, and cannot be changed or lost',
   });
 });
 
-test('an update of the kind itself keeps spec and status', () => {
+test('an update of the resource itself keeps spec and status', () => {
   expect(write(namespaces, { spec: { finalizers: [] }, status: { phase: 'Terminating' } }, born).object).toMatchObject(
     born,
   );
@@ -50,7 +50,7 @@ test.each([
   );
 });
 
-test('finalize takes finalizers and metadata, and keeps the status', () => {
+test('finalize accepts finalizers and metadata, and keeps the status', () => {
   const next = { metadata: { name: 'x', labels: {} }, spec: { finalizers: [] }, status: { phase: 'Else' } };
   expect(writeView(namespaces, 'finalize', next, born).object).toMatchObject({
     metadata: { labels: { 'kubernetes.io/metadata.name': 'x' } },
@@ -73,7 +73,7 @@ test.each([
   expect(written.object['spec']).toEqual(born.spec);
 });
 
-test('deletion marks the phase and waits for the finalizers of spec', () => {
+test('deletion sets the phase and waits for the finalizers of spec', () => {
   const { deletion } = namespaces;
   const marked = deletion?.mark(read(namespaces, born) as Namespace, context);
   expect(marked?.status?.phase).toBe('Terminating');
@@ -81,7 +81,7 @@ test('deletion marks the phase and waits for the finalizers of spec', () => {
   expect(deletion?.held(read(namespaces, { spec: { finalizers: [] } }))).toBe(false);
 });
 
-test('subresources, names, selectors, columns', () => {
+test('verbs, subresources, names, selectors and columns', () => {
   expect(namespaces.verbs).not.toContain('deletecollection');
   expect(namespaces.subresources?.['finalize']).toMatchObject({ verbs: ['update'], resetFields: [['status']] });
   expect(namespaces.nameRule?.('a.b', { prefix: false })).toEqual(['must not contain dots']);

@@ -22,7 +22,7 @@ test.each<readonly [object, string]>([
   [ready('True'), 'Ready'],
   [ready('Unknown'), 'NotReady'],
   [{ ...ready('True'), spec: { unschedulable: true } }, 'Ready,SchedulingDisabled'],
-])('of %j the status is %s', (node, state) => {
+])('the status of node %j is %s', (node, state) => {
   expect(cells(node)).toMatchObject({ Status: state });
 });
 
@@ -30,11 +30,11 @@ test.each<readonly [Readonly<Record<string, string>>, string]>([
   [{}, '<none>'],
   [{ 'kubernetes.io/role': 'b', 'node-role.kubernetes.io/a': '', 'node-role.kubernetes.io/': 'x' }, 'a,b'],
   [{ 'kubernetes.io/role': 'a', 'node-role.kubernetes.io/a': '' }, 'a'],
-])('labels %j are roles %s', (labels, roles) => {
+])('labels %j mean the roles %s', (labels, roles) => {
   expect(cells({ metadata: { labels } })).toMatchObject({ Roles: roles });
 });
 
-test('what the machine is', () => {
+test('columns about the machine', () => {
   const unknown = '<unknown>';
   expect(cells({})).toMatchObject({
     Version: '',

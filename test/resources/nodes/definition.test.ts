@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { nodes } from '../../../src/resources/nodes/definition.js';
 import { write, writeView } from '../write.js';
 
-test('a node tells its state when it registers and through the subresource for it', () => {
+test('a node reports its status at registration and through the status subresource', () => {
   const before = { spec: { podCIDR: 'a' }, status: { phase: 'one' } };
   const after = { spec: { podCIDR: 'b' }, status: { phase: 'two' } };
   expect(write(nodes, before).object).toMatchObject(before);
@@ -10,7 +10,7 @@ test('a node tells its state when it registers and through the subresource for i
   expect(writeView(nodes, 'status', after, before).object).toMatchObject({ spec: before.spec, status: after.status });
 });
 
-test('what agents were configured by is not kept', () => {
+test('the removed dynamic kubelet configuration is dropped', () => {
   const configured = { spec: { podCIDR: 'a', configSource: {} }, status: { phase: 'one', config: { error: 'x' } } };
   const before = { spec: { podCIDR: 'a' }, status: { phase: 'one' } };
   const written = [
@@ -24,7 +24,7 @@ test('what agents were configured by is not kept', () => {
   }
 });
 
-test('a list can be narrowed to nodes that take no pods', () => {
+test('nodes can be selected by spec.unschedulable', () => {
   const select = nodes.selectableFields?.['spec.unschedulable'];
   expect(select?.({ apiVersion: 'v1', kind: 'Node', metadata: {}, spec: { unschedulable: true } })).toBe('true');
 });

@@ -62,7 +62,7 @@ describe('outcomes that Kubernetes answered', () => {
 const issued = recorded.outcomes.find(({ name }) => name === '02 first-refresh');
 if (issued === undefined) throw new Error('nothing was issued');
 
-test('a certificate is as good for five minutes around its start, and the ends do not count', () => {
+test('a certificate is accepted within five minutes around its start, exclusive', () => {
   const before = request({ spec: issued.spec });
   const after = request(issued);
   const start = Date.parse(issued.status?.notBefore ?? '');
@@ -70,7 +70,7 @@ test('a certificate is as good for five minutes around its start, and the ends d
   expect([-300_000, -299_999, 299_999, 300_000].map(at)).toEqual([1, 0, 0, 1]);
 });
 
-test('others have turns between any two certificates', () => {
+test('the check yields between any two certificates', () => {
   const chain = (issued.status?.certificateChain ?? '').repeat(100);
   const steps = countSteps(
     issuedViolations({ ...issued.status, certificateChain: chain }, issued.spec, Date.parse(recorded.now)),
@@ -78,7 +78,7 @@ test('others have turns between any two certificates', () => {
   expect(steps.pauses).toBeGreaterThan(99);
 });
 
-test('a key of 16,384 bits is refused before anything is verified with it', () => {
+test('a key of 16,384 bits is refused before it verifies anything', () => {
   // The largest modulus that is accepted; the signature is not by its key.
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
   const { n = '', e = '' } = publicKey.export({ format: 'jwk' });

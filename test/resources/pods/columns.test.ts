@@ -21,12 +21,17 @@ const lasting = [{ name: 'i0', restartPolicy: 'Always' }];
 
 describe('ready, status and restarts', () => {
   test.each<readonly [string, object, object | undefined, readonly [string, string, string]]>([
-    ['nothing is told', { containers: containers(2) }, undefined, ['0/2', '', '0']],
+    ['nothing is reported', { containers: containers(2) }, undefined, ['0/2', '', '0']],
     ['containers are null', { containers: null }, { phase: 'Pending' }, ['0/0', 'Pending', '0']],
-    ['a phase', { containers: containers(1) }, { phase: 'Pending' }, ['0/1', 'Pending', '0']],
-    ['a reason', { containers: containers(1) }, { phase: 'Failed', reason: 'Evicted' }, ['0/1', 'Evicted', '0']],
+    ['there is a phase', { containers: containers(1) }, { phase: 'Pending' }, ['0/1', 'Pending', '0']],
     [
-      'it is held back',
+      'there is a reason',
+      { containers: containers(1) },
+      { phase: 'Failed', reason: 'Evicted' },
+      ['0/1', 'Evicted', '0'],
+    ],
+    [
+      'it has scheduling gates',
       { containers: containers(1) },
       { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' }] },
       ['0/1', 'SchedulingGated', '0'],
@@ -38,7 +43,7 @@ describe('ready, status and restarts', () => {
       ['2/2', 'Running', '0'],
     ],
     [
-      'the first of two waits for longer',
+      'the first of two containers waits',
       { containers: containers(2) },
       {
         phase: 'Running',
@@ -50,7 +55,7 @@ describe('ready, status and restarts', () => {
       ['0/2', 'CrashLoopBackOff', '4'],
     ],
     [
-      'one has ended well and another runs, ready',
+      'one container has completed and another is running and ready',
       { containers: containers(2) },
       {
         phase: 'Running',
@@ -60,31 +65,31 @@ describe('ready, status and restarts', () => {
       ['1/2', 'Running', '0'],
     ],
     [
-      'one has ended well and another runs',
+      'one container has completed and another is running',
       { containers: containers(2) },
       { phase: 'Running', containerStatuses: [exited(0, { reason: 'Completed' }), running] },
       ['1/2', 'NotReady', '0'],
     ],
     [
-      'one has ended well and another has not',
+      'one container has completed and another has failed',
       { containers: containers(2) },
       { phase: 'Failed', containerStatuses: [exited(0, { reason: 'Completed' }), exited(1, { reason: 'Error' })] },
       ['0/2', 'Error', '0'],
     ],
     [
-      'it ended by a signal',
+      'it was terminated by a signal',
       { containers: containers(1) },
       { containerStatuses: [exited(137, { signal: 9 })] },
       ['0/1', 'Signal:9', '0'],
     ],
     [
-      'it ended without a word',
+      'it was terminated with an exit code only',
       { containers: containers(1) },
       { containerStatuses: [exited(2)] },
       ['0/1', 'ExitCode:2', '0'],
     ],
     [
-      'it was started again',
+      'it was restarted',
       { containers: containers(1) },
       {
         phase: 'Running',
@@ -99,25 +104,25 @@ describe('ready, status and restarts', () => {
       ['1/1', 'Running', '2 (2d ago)'],
     ],
     [
-      'the first part is under way',
+      'an init container is running',
       { containers: containers(1), initContainers: containers(2) },
       { phase: 'Pending', initContainerStatuses: [exited(0), waiting('PodInitializing')] },
       ['0/1', 'Init:1/2', '0'],
     ],
     [
-      'the first part waits',
+      'an init container is waiting',
       { containers: containers(1), initContainers: containers(1) },
       { phase: 'Pending', initContainerStatuses: [{ ...waiting('ErrImagePull'), restartCount: 1 }] },
       ['0/1', 'Init:ErrImagePull', '1'],
     ],
     [
-      'the first part failed',
+      'an init container failed',
       { containers: containers(1), initContainers: containers(1) },
       { phase: 'Pending', initContainerStatuses: [exited(3)] },
       ['0/1', 'Init:ExitCode:3', '0'],
     ],
     [
-      'the first part failed once everything had been started',
+      'an init container failed after the pod was initialized',
       { containers: containers(1), initContainers: containers(1) },
       {
         phase: 'Running',
@@ -128,7 +133,7 @@ describe('ready, status and restarts', () => {
       ['1/1', 'Init:ExitCode:3', '0'],
     ],
     [
-      'something runs beside',
+      'a sidecar is running',
       { containers: containers(1), initContainers: lasting },
       {
         phase: 'Running',
@@ -137,7 +142,7 @@ describe('ready, status and restarts', () => {
       },
       ['2/2', 'Running', '2'],
     ],
-  ])('where %s', (_, spec, status, [ready, state, restarts]) => {
+  ])('if %s', (_, spec, status, [ready, state, restarts]) => {
     expect(cells({ spec, status })).toMatchObject({ Ready: ready, Status: state, Restarts: restarts, Age: '9d' });
   });
 
@@ -145,7 +150,7 @@ describe('ready, status and restarts', () => {
     ['Running', undefined, 'Terminating'],
     ['Running', 'NodeLost', 'Unknown'],
     ['Succeeded', undefined, 'Succeeded'],
-  ])('of one that goes: %s, %s', (phase, reason, state) => {
+  ])('the status of a terminating pod: %s, %s', (phase, reason, state) => {
     const metadata = { deletionTimestamp: '2026-01-09T00:00:00Z' };
     expect(cells({ metadata, status: { phase, ...(reason === undefined ? {} : { reason }) } })).toMatchObject({
       Status: state,
@@ -153,7 +158,7 @@ describe('ready, status and restarts', () => {
   });
 });
 
-test('what is only shown where there is room', () => {
+test('wide columns', () => {
   const none = '<none>';
   expect(cells({})).toMatchObject({ IP: none, Node: none, 'Nominated Node': none, 'Readiness Gates': none });
   const spec = { nodeName: 'n', readinessGates: [{ conditionType: 'a' }, { conditionType: 'b' }] };
@@ -171,6 +176,6 @@ test.each([
   ['Failed', 'The pod failed.'],
   ['Running', undefined],
   ['constructor', undefined],
-])('a pod that is %s is over: %s', (phase, message) => {
+])('a %s pod is completed: %s', (phase, message) => {
   expect(podCompleted({ status: { phase } } as never)?.message).toBe(message);
 });

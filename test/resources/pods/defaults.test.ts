@@ -26,9 +26,9 @@ const program = { terminationMessagePath: '/dev/termination-log', terminationMes
 
 describe('a pod', () => {
   test.each<readonly [string, object, object]>([
-    ['says nothing', {}, plain],
+    ['is empty', {}, plain],
     [
-      'says otherwise',
+      'sets everything itself',
       { restartPolicy: 'Never', terminationGracePeriodSeconds: 0 },
       {
         ...plain,
@@ -57,7 +57,7 @@ describe('a pod', () => {
       },
     ],
     [
-      'uses the network of its node',
+      'uses the host network',
       {
         hostNetwork: true,
         initContainers: [{ image: 'i', ports: [{ containerPort: 1 }, { containerPort: 2, hostPort: 3 }] }],
@@ -97,7 +97,7 @@ describe('a pod', () => {
       },
     ],
     [
-      'asks its containers',
+      'has probes',
       {
         containers: [
           {
@@ -181,21 +181,25 @@ test.each([
   ['', 'IfNotPresent'],
   ['a'.repeat(3_000_000), 'IfNotPresent'],
   [`${'a-'.repeat(500)}!`, 'IfNotPresent'],
-])('an image %.40s is pulled %s', (image, policy) => {
+])('the default pull policy of image %.40s is %s', (image, policy) => {
   expect(pullPolicyOf(image)).toBe(policy);
 });
 
-test('pods can have all of a node, unless it says otherwise', () => {
+test("a node's allocatable resources default to its capacity", () => {
   const capacity = { cpu: '1' };
   expect(filled(nodes, { status: { capacity } })).toMatchObject({ status: { capacity, allocatable: capacity } });
   const allocatable = { cpu: '500m' };
   expect(filled(nodes, { status: { capacity, allocatable } })).toMatchObject({ status: { allocatable } });
 });
 
-describe('a field that has another name, or has become a list', () => {
+describe('a field that was renamed or became a list', () => {
   test.each<readonly [string, object, object]>([
     ['the account', { spec: { serviceAccountName: 'a' } }, { spec: { serviceAccountName: 'a', serviceAccount: 'a' } }],
-    ['its former name', { spec: { serviceAccount: 'a' } }, { spec: { serviceAccountName: 'a', serviceAccount: 'a' } }],
+    [
+      'the deprecated account name',
+      { spec: { serviceAccount: 'a' } },
+      { spec: { serviceAccountName: 'a', serviceAccount: 'a' } },
+    ],
     [
       'both',
       { spec: { serviceAccount: 'a', serviceAccountName: 'b' } },
@@ -203,12 +207,12 @@ describe('a field that has another name, or has become a list', () => {
     ],
     ['an address', { status: { podIP: '1' } }, { status: { podIP: '1', podIPs: [{ ip: '1' }] } }],
     [
-      'addresses',
+      'several addresses',
       { status: { podIPs: [{ ip: '1' }, { ip: '2' }] } },
       { status: { podIP: '1', podIPs: [{ ip: '1' }, { ip: '2' }] } },
     ],
     [
-      'another address',
+      'a changed address',
       { status: { podIP: '3', podIPs: [{ ip: '1' }, { ip: '2' }] } },
       { status: { podIP: '3', podIPs: [{ ip: '3' }] } },
     ],

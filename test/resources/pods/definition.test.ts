@@ -12,13 +12,13 @@ const spec = {
   volumes: [{ name: 'v', secret: { secretName: 's' } }],
 };
 
-test('what a pod is told of its state when it is made does not count, nor does an update', () => {
+test('the status of a pod is ignored on create and update', () => {
   expect(write(pods, { spec, status: { phase: 'Running' } }).object).toMatchObject({ status: { phase: 'Pending' } });
   const updated = write(pods, { spec, status: { phase: 'Running' } }, { spec });
   expect(updated).toMatchObject({ object: { status: { phase: 'Pending' } }, violations: [] });
 });
 
-test('its state is written through the subresource for it, and nothing else is', () => {
+test('the status subresource writes the status and nothing else', () => {
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }];
   const metadata = { name: 'x', ownerReferences, deletionTimestamp: '2020-01-01T00:00:00Z' };
   const told = { metadata, spec: { nodeName: 'm' }, status: { phase: 'Running' } };
@@ -29,7 +29,7 @@ test('its state is written through the subresource for it, and nothing else is',
   expect(violations).toEqual([]);
 });
 
-test('of a Secret for images only its name is kept', () => {
+test('of an image pull secret only the name is kept', () => {
   const secrets = { ...spec, imagePullSecrets: [{ name: 's', other: 1 }] };
   expect(write(pods, { spec: secrets }).object).toMatchObject({ spec: { imagePullSecrets: [{ name: 's' }] } });
   expect(JSON.stringify(write(pods, { spec: secrets }).object)).not.toContain('other');
@@ -94,27 +94,27 @@ describe('an update', () => {
   });
   const path = 'metadata.annotations[kubernetes.io/config.mirror]';
   test.each<[string, object | undefined, object, readonly string[]]>([
-    ['a mirror is made', undefined, mirror('a'), []],
+    ['creates a mirror pod', undefined, mirror('a'), []],
     [
-      'a mirror is made nowhere',
+      'creates a mirror pod without a node',
       undefined,
       mirror('a', { nodeName: '' }),
       [`${path}: Invalid value: "a": must set spec.nodeName if mirror pod annotation is set`],
     ],
-    ['it stays one', mirror('a'), mirror('a'), []],
+    ['keeps a mirror annotation', mirror('a'), mirror('a'), []],
     [
-      'it stays one no more',
+      'removes a mirror annotation',
       mirror('a'),
       mirror(),
       [`${path}: Forbidden: may not remove or update mirror pod annotation`],
     ],
     [
-      'it mirrors another',
+      'changes a mirror annotation',
       mirror('a'),
       mirror('b'),
       [`${path}: Forbidden: may not remove or update mirror pod annotation`],
     ],
-    ['a pod becomes one', mirror(), mirror('a'), [`${path}: Forbidden: may not add mirror pod annotation`]],
+    ['adds a mirror annotation', mirror(), mirror('a'), [`${path}: Forbidden: may not add mirror pod annotation`]],
   ])('%s', (_what, before, after, expected) => {
     expect(write(pods, after, before).violations).toEqual(expected);
     if (before !== undefined) expect(writeView(pods, 'status', after, before).violations).toEqual(expected);
@@ -128,7 +128,7 @@ describe('an update', () => {
       'Secrets named by variables',
       { containers: [{ name: 'c', image: 'a', envFrom: [{ secretRef: { name: 'prize' } }] }] },
     ],
-    ['containers that come later', { ephemeralContainers: [{ name: 'e', image: 'a' }] }],
+    ['ephemeral containers', { ephemeralContainers: [{ name: 'e', image: 'a' }] }],
   ])('may not change %s', (_what, more) => {
     expect(write(pods, { spec: { ...spec, ...more } }, { spec }).violations).toEqual([
       'spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
@@ -143,6 +143,6 @@ test.each<[string, object, string]>([
   ['spec.hostNetwork', { spec: { hostNetwork: true } }, 'true'],
   ['status.phase', { status: { phase: 'Failed' } }, 'Failed'],
   ['status.podIP', { status: {} }, ''],
-])('a list can be narrowed by %s', (field, body, value) => {
+])('pods can be selected by %s', (field, body, value) => {
   expect(pods.selectableFields?.[field]?.({ apiVersion: 'v1', kind: 'Pod', metadata: {}, ...body })).toBe(value);
 });

@@ -10,22 +10,22 @@ const both = { cpu: '1', memory: '1Gi' };
 
 test.each<readonly [string, PodSpec, string]>([
   ['no containers', { containers: null }, 'BestEffort'],
-  ['nothing asked for', { containers: [{}, container({}, {})] }, 'BestEffort'],
-  ['nothing scarce', { containers: [container({ gpu: '1' }, { gpu: '1' })] }, 'BestEffort'],
-  ['nothing of it', { containers: [container({ cpu: '0' })] }, 'BestEffort'],
-  ['something asked for', { containers: [container(undefined, { cpu: '1m' })] }, 'Burstable'],
-  ['one of two without limits', { containers: [container(both, both), {}] }, 'Burstable'],
-  ['no limit of memory', { containers: [container({ cpu: '1' }, { cpu: '1' })] }, 'Burstable'],
-  ['less asked for than allowed', { containers: [container(both, { ...both, cpu: '500m' })] }, 'Burstable'],
-  ['as much', { containers: [container(both, { cpu: '1000m', memory: '1073741824' })] }, 'Guaranteed'],
+  ['no requests', { containers: [{}, container({}, {})] }, 'BestEffort'],
+  ['only other resources', { containers: [container({ gpu: '1' }, { gpu: '1' })] }, 'BestEffort'],
+  ['zero requests', { containers: [container({ cpu: '0' })] }, 'BestEffort'],
+  ['a request', { containers: [container(undefined, { cpu: '1m' })] }, 'Burstable'],
+  ['one of two containers without limits', { containers: [container(both, both), {}] }, 'Burstable'],
+  ['no memory limit', { containers: [container({ cpu: '1' }, { cpu: '1' })] }, 'Burstable'],
+  ['requests below limits', { containers: [container(both, { ...both, cpu: '500m' })] }, 'Burstable'],
+  ['requests equal to limits', { containers: [container(both, { cpu: '1000m', memory: '1073741824' })] }, 'Guaranteed'],
   [
-    'as much, also first',
+    'equal ones in an init container, too',
     { containers: [container(both, both)], initContainers: [container(both, both)] },
     'Guaranteed',
   ],
-  ['first nothing', { containers: [container(both, both)], initContainers: [{}] }, 'Burstable'],
-  ['for all together', { containers: [{}], resources: { limits: both, requests: both } }, 'Guaranteed'],
-  ['what is no quantity', { containers: [container({ cpu: 'x' })] }, 'BestEffort'],
+  ['an init container without any', { containers: [container(both, both)], initContainers: [{}] }, 'Burstable'],
+  ['at the pod level', { containers: [{}], resources: { limits: both, requests: both } }, 'Guaranteed'],
+  ['an invalid quantity', { containers: [container({ cpu: 'x' })] }, 'BestEffort'],
 ])('%s', (_, spec, quality) => {
   expect(qosClass(spec)).toBe(quality);
 });

@@ -19,7 +19,7 @@ const named = 'name part must be non-empty';
 const part =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-describe('a variable whose value is', () => {
+describe('a variable with a value from', () => {
   const fields =
     '"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"';
   const noLabel = (path: string): readonly string[] => [
@@ -32,65 +32,65 @@ describe('a variable whose value is', () => {
   test.each<[string, JsonObject, readonly string[]]>([
     ['a field', field('status.podIP'), []],
     ['a label', field("metadata.labels['a.b/c']"), []],
-    ['an annotation, whatever its case', field("metadata.annotations['A.b/C']"), []],
-    ['no field', field(''), ['fieldRef.fieldPath: Required value']],
+    ['an annotation, regardless of case', field("metadata.annotations['A.b/C']"), []],
+    ['an empty field path', field(''), ['fieldRef.fieldPath: Required value']],
     [
       'a field of another version',
       field('metadata.name', { apiVersion: 'v2' }),
       ['fieldRef.fieldPath: Invalid value: "metadata.name": error converting fieldPath: unsupported pod version: v2'],
     ],
     [
-      'all labels',
+      'all labels at once',
       field('metadata.labels'),
       [`fieldRef.fieldPath: Unsupported value: "metadata.labels": supported values: ${fields}`],
     ],
-    ['the node by its old name', field('spec.host'), []],
-    ['a field that is none', field('spec.x'), noLabel('spec.x')],
-    ['brackets without anything before them', field("['a']"), noLabel("['a']")],
-    ['brackets that share a quote', field("metadata.labels[']"), noLabel("metadata.labels[']")],
+    ['the node by its deprecated name', field('spec.host'), []],
+    ['an unknown field', field('spec.x'), noLabel('spec.x')],
+    ['a subscript without a field', field("['a']"), noLabel("['a']")],
+    ['a subscript with a single quote', field("metadata.labels[']"), noLabel("metadata.labels[']")],
     [
-      'a member of what has none',
+      'a subscript of a field without members',
       field("spec.nodeName['a']"),
       [
         "fieldRef.fieldPath: Invalid value: \"spec.nodeName['a']\": error converting fieldPath: field label does not support subscript: spec.nodeName['a']",
       ],
     ],
     [
-      'a label without a name',
+      'a label with an empty name',
       field("metadata.labels['']"),
       [`fieldRef: Invalid value: "": ${named}`, `fieldRef: Invalid value: "": ${part}`],
     ],
-    ['an amount', resource('limits.hugepages-2Mi', '1Mi'), []],
-    ['an amount of nothing', resource(''), ['resourceFieldRef.resource: Required value']],
+    ['a resource', resource('limits.hugepages-2Mi', '1Mi'), []],
+    ['an empty resource', resource(''), ['resourceFieldRef.resource: Required value']],
     [
-      'an amount of something unknown',
+      'an unknown resource',
       resource('limits.x', '3'),
       [
         'resourceFieldRef.resource: Unsupported value: "limits.x": supported values: "limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"',
       ],
     ],
     [
-      'a third of an amount',
+      'a resource with an invalid divisor',
       resource('limits.cpu', '3'),
       [
         'resourceFieldRef.divisor: Invalid value: "limits.cpu": only divisor\'s values 1m and 1 are supported with the cpu resource',
       ],
     ],
-    ['an amount in units written otherwise', resource('requests.memory', '1000'), []],
+    ['a resource with a divisor in another notation', resource('requests.memory', '1000'), []],
     [
-      'an amount in other units',
+      'a resource with an unsupported divisor',
       resource('requests.memory', '1024'),
       [
         'resourceFieldRef.divisor: Invalid value: "requests.memory": only divisor\'s values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the memory resource',
       ],
     ],
     [
-      'in an object without a name',
+      'an object without a name',
       { secretKeyRef: { key: 'k' } },
       [`secretKeyRef.name: Invalid value: "": ${subdomain}`],
     ],
     [
-      'in a file of a volume that is not there',
+      'a file of a missing volume',
       { fileKeyRef: { key: 'a=', volumeName: 'v', path: '/a/../b' } },
       [
         'fileKeyRef.key: Invalid value: "a=": a valid environment variable name must consist only of printable ASCII characters other than \'=\'',
@@ -99,11 +99,11 @@ describe('a variable whose value is', () => {
       ],
     ],
     [
-      'in a file of a volume that holds something',
+      'a file of a volume that is not an emptyDir',
       { fileKeyRef: { key: 'a', volumeName: 'full', path: 'b' } },
       ['fileKeyRef.volumeName: Invalid value: "full": referenced volume must be of type emptyDir'],
     ],
-    ['in a file of an empty volume', { fileKeyRef: { key: 'a', volumeName: 'empty', path: 'b' } }, []],
+    ['a file of an emptyDir', { fileKeyRef: { key: 'a', volumeName: 'empty', path: 'b' } }, []],
   ])('%s', (_, valueFrom, wanted) => {
     const volumes = [
       { name: 'empty', emptyDir: {} },
@@ -114,7 +114,7 @@ describe('a variable whose value is', () => {
   });
 });
 
-test('variables that are all entries of an object name one', () => {
+test('envFrom requires exactly one valid reference', () => {
   const envFrom = [
     {},
     { prefix: 'a=', secretRef: { name: 'a' }, configMapRef: {} },
@@ -131,7 +131,7 @@ test('variables that are all entries of an object name one', () => {
   ]);
 });
 
-describe('a volume made of', () => {
+describe('a volume of', () => {
   const mode = 'must be a number between 0 and 0777 (octal), both inclusive';
   const conflict = (path: string): string => `projected: Invalid value: "${path}": conflicting duplicate paths`;
   const sources = (...given: readonly JsonObject[]): JsonObject => ({ projected: { sources: given } });
@@ -153,7 +153,7 @@ describe('a volume made of', () => {
       ],
     ],
     [
-      'a ConfigMap whose files are elsewhere',
+      'a ConfigMap with paths outside the volume',
       {
         configMap: {
           name: 'm',
@@ -171,7 +171,7 @@ describe('a volume made of', () => {
       ],
     ],
     [
-      'facts',
+      'the downward API',
       {
         downwardAPI: {
           items: [
@@ -188,7 +188,7 @@ describe('a volume made of', () => {
       ],
     ],
     [
-      'sources that put a file where one is',
+      'projected sources with conflicting paths',
       sources(
         { secret: { name: 's', items: [{ key: 'k', path: 'p' }] } },
         { configMap: { items: [{ key: 'k', path: 'p' }] } },
@@ -204,31 +204,31 @@ describe('a volume made of', () => {
       ],
     ],
     [
-      'two sorts',
+      'two types',
       { secret: { secretName: 's' }, downwardAPI: {} },
       ['downwarAPI: Forbidden: may not specify more than 1 volume type'],
     ],
-    ['no source', { projected: { defaultMode: 0o1000 } }, [`projected.defaultMode: Invalid value: 512: ${mode}`]],
+    ['no sources', { projected: { defaultMode: 0o1000 } }, [`projected.defaultMode: Invalid value: 512: ${mode}`]],
     ['a token of an hour', token({}), []],
     [
-      'a token of seconds',
+      'a token of less than ten minutes',
       token({ expirationSeconds: 599 }),
       [
         `${first}.serviceAccountToken.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes`,
       ],
     ],
     [
-      'a token for ever, nowhere',
+      'a token with too long a lifetime and no path',
       token({ expirationSeconds: 2 ** 32 + 1, path: '' }),
       [
         `${first}.serviceAccountToken.expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds`,
         'projected.path: Required value',
       ],
     ],
-    ['a bundle', bundle({ name: 'a.b:c:d' }), []],
-    ['the bundles of a signer', bundle({ signerName: 'a.b/c', labelSelector: { matchLabels: { a: 'b' } } }), []],
+    ['a trust bundle', bundle({ name: 'a.b:c:d' }), []],
+    ['the trust bundles of a signer', bundle({ signerName: 'a.b/c', labelSelector: { matchLabels: { a: 'b' } } }), []],
     [
-      'bundles of nobody',
+      'trust bundles without a selection',
       bundle({ path: '' }),
       [
         `${first}.clusterTrustBundle: Required value: either name or signerName must be specified`,
@@ -236,14 +236,14 @@ describe('a volume made of', () => {
       ],
     ],
     [
-      'a bundle of two names',
+      'a trust bundle with both name and signer',
       bundle({ name: 'a', signerName: 'a.b/c' }),
       [
         `${first}.clusterTrustBundle: Invalid value: {"Name":"a","SignerName":"a.b/c","LabelSelector":null,"Optional":null,"Path":"p"}: only one of name and signerName may be used`,
       ],
     ],
     [
-      'a bundle with labels',
+      'a trust bundle by name with a label selector',
       bundle({ name: 'A', labelSelector: {} }),
       [
         `${first}.clusterTrustBundle.name: Invalid value: "A": not a valid clustertrustbundlename: ${subdomain}`,
@@ -251,7 +251,7 @@ describe('a volume made of', () => {
       ],
     ],
     [
-      'a bundle without a name',
+      'a trust bundle with an empty name',
       bundle({ name: '' }),
       [
         `${first}.clusterTrustBundle.name: Required value: must be a valid object name`,
@@ -259,7 +259,7 @@ describe('a volume made of', () => {
       ],
     ],
     [
-      'bundles of a signer without a name',
+      'trust bundles of a signer with an empty name',
       bundle({ signerName: '', labelSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } }),
       [
         `${first}.clusterTrustBundle.signerName: Required value: must be a valid signer name`,
@@ -269,14 +269,14 @@ describe('a volume made of', () => {
     ],
     ['a certificate', certificate({ maxExpirationSeconds: 3600, userAnnotations: { 'a.b/C': '' } }), []],
     [
-      'a certificate of days from a signer of Kubernetes',
+      'a certificate of days from a Kubernetes signer',
       certificate({ signerName: 'x.kubernetes.io/c', maxExpirationSeconds: 86_401 }),
       [
         `${first}.podCertificate.maxExpirationSeconds: Invalid value: 86401: if provided, maxExpirationSeconds must be <= 86400`,
       ],
     ],
     [
-      'a certificate of a minute, without a file',
+      'a certificate of a minute, without a path',
       certificate({ keyType: 'x', keyPath: '', maxExpirationSeconds: 60, userAnnotations: { A: '', '': '' } }),
       [
         `${first}.podCertificate.userAnnotations: Required value`,
@@ -287,12 +287,12 @@ describe('a volume made of', () => {
       ],
     ],
     [
-      'a certificate with too much to say',
+      'a certificate with too large annotations',
       certificate({ userAnnotations: { 'a.b/c': 'x'.repeat(262_140) } }),
       [`${first}.podCertificate.userAnnotations: Too long: may not be more than 262144 bytes`],
     ],
     [
-      'a certificate in one file with its key',
+      'a certificate with its chain at the path of its key',
       certificate({ certificateChainPath: 'k', credentialBundlePath: '/c' }),
       [`${first}.podCertificate.credentialBundlePath: Invalid value: "/c": must be a relative path`, conflict('k')],
     ],
@@ -306,20 +306,20 @@ describe('a volume made of', () => {
   });
 });
 
-test('a pod without an account has no token of one', () => {
+test('a pod without an account cannot have a projected token', () => {
   const projected = { sources: [{}, { serviceAccountToken: { path: 't' } }] };
   expect(violationsOf({ containers: [fine], volumes: [{ name: 'v', projected }] })).toEqual([
     'spec.volumes[0].projected.sources[1].serviceAccountToken: Forbidden: must not be specified when serviceAccountName is not set',
   ]);
 });
 
-test('a pod that is not ready to be scheduled is on no node', () => {
+test('a pod with scheduling gates cannot have a node', () => {
   expect(violationsOf({ containers: [fine], nodeName: 'n', schedulingGates: [{ name: 'a' }] })).toEqual([
     'spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared',
   ]);
 });
 
-test('a pod that was stored when rules were others can be labelled and let go as it is', () => {
+test('a stored pod that violates newer rules can be labelled, but not made worse', () => {
   const spec = { containers: [fine], volumes: [{ name: 'v', secret: {} }] };
   const labelled = { metadata: { name: 'p', labels: { a: 'b' } }, spec };
   expect(write(pods, labelled, { metadata: { name: 'p' }, spec }).violations).toEqual([]);
@@ -329,7 +329,7 @@ test('a pod that was stored when rules were others can be labelled and let go as
   ]);
 });
 
-test('signers of the configured domain give certificates for a day', () => {
+test('the limit for Kubernetes signers applies to those of the configured domain', () => {
   const podCertificate = { signerName: 'pki.test/c', keyType: 'ED25519', keyPath: 'k', maxExpirationSeconds: 86_401 };
   const spec = { containers: [fine], volumes: [{ name: 'v', projected: { sources: [{ podCertificate }] } }] };
   const ours = podDefinition({ ...defaultDomains, signer: 'pki.test' });

@@ -17,12 +17,16 @@ describe('a container', () => {
   const port = 'spec.containers[0].ports';
   const number = 'must be between 1 and 65535, inclusive';
   test.each<[string, JsonObject, readonly string[]]>([
-    ['nothing', {}, []],
+    ['the required fields only', {}, []],
     ['no name, no image', { name: '', image: '' }, ['name: Required value', 'image: Required value']],
-    ['a bad name', { name: 'A' }, [`name: Invalid value: "A": ${label}`]],
-    ['spaces', { image: ' i' }, ['image: Invalid value: " i": must not have leading or trailing whitespace']],
+    ['an invalid name', { name: 'A' }, [`name: Invalid value: "A": ${label}`]],
     [
-      'unknown words',
+      'a space in its image',
+      { image: ' i' },
+      ['image: Invalid value: " i": must not have leading or trailing whitespace'],
+    ],
+    [
+      'unknown policies',
       { imagePullPolicy: 'x', terminationMessagePolicy: 'y' },
       [
         'terminationMessagePolicy: Unsupported value: "y": supported values: "File", "FallbackToLogsOnError"',
@@ -30,7 +34,7 @@ describe('a container', () => {
       ],
     ],
     [
-      'bad ports',
+      'invalid ports',
       { ports: [{}, { containerPort: 70_000, hostPort: -1, protocol: 'tcp', name: 'A--' }] },
       [
         'ports[0].containerPort: Required value',
@@ -44,7 +48,7 @@ describe('a container', () => {
       ],
     ],
     [
-      'ports of one name and of one number',
+      'duplicate port names and host ports',
       {
         ports: [
           { containerPort: 1, name: 'a', hostPort: 5 },
@@ -55,7 +59,7 @@ describe('a container', () => {
       ['ports[1].name: Duplicate value: "a"', 'ports[1].hostPort: Duplicate value: "TCP//5"'],
     ],
     [
-      'bad variables',
+      'invalid variables',
       { env: [{}, { name: 'a=b' }, { name: 'A', valueFrom: {} }] },
       [
         'env[0].name: Required value',
@@ -64,7 +68,7 @@ describe('a container', () => {
       ],
     ],
     [
-      'values from two places',
+      'values from two sources',
       {
         env: [
           { name: 'A', valueFrom: { secretKeyRef: { name: 's', key: '' }, configMapKeyRef: { name: 's', key: 'k' } } },
@@ -78,7 +82,7 @@ describe('a container', () => {
       ],
     ],
     [
-      'mounts of nothing',
+      'mounts of missing volumes',
       { volumeMounts: [{ name: 'v', mountPath: '/a' }, {}] },
       [
         'volumeMounts[0].name: Not found: "v"',
@@ -88,7 +92,7 @@ describe('a container', () => {
       ],
     ],
     [
-      'too much of what it may have, and less than nothing',
+      'requests above limits and negative ones',
       { resources: { requests: { cpu: '1500m' }, limits: { cpu: '1', memory: '-5Mi' } } },
       [
         'resources.limits[memory]: Invalid value: "-5Mi": must be greater than or equal to 0',
@@ -101,7 +105,7 @@ describe('a container', () => {
     expect([...found].sort()).toEqual(wanted.map((text) => `spec.containers[0].${text}`).sort());
   });
 
-  test('is there, and has a name of its own', () => {
+  test('is required, and has a unique name', () => {
     expect([violationsOf(undefined), violationsOf({}), violationsOf({ containers: [] })]).toEqual(
       Array(3).fill(['spec.containers: Required value']),
     );
@@ -120,7 +124,7 @@ describe('a container', () => {
     ]);
   });
 
-  test('in the network of its node listens where the node does', () => {
+  test('on the host network must use equal host ports', () => {
     const ports = [{ containerPort: 80, hostPort: 81 }, { containerPort: 5 }];
     expect(violationsOf({ hostNetwork: true, containers: [{ ...fine, ports }] })).toEqual([
       `${port}[0].hostPort: Invalid value: 81: must match \`containerPort\` when \`hostNetwork\` is true`,
@@ -128,7 +132,7 @@ describe('a container', () => {
   });
 });
 
-test('volumes have a name, a sort and what it names, and only such can be mounted', () => {
+test('volumes need a unique name and one source with its name, and only these can be mounted', () => {
   const volumes = [
     { name: 'a' },
     { name: 'a', emptyDir: {} },
@@ -148,7 +152,7 @@ test('volumes have a name, a sort and what it names, and only such can be mounte
   ]);
 });
 
-test('what the pod as a whole says is known', () => {
+test('pod-level fields are validated', () => {
   const found = violationsOf({
     containers: [fine],
     restartPolicy: 'x',
@@ -168,7 +172,7 @@ test('what the pod as a whole says is known', () => {
   ]);
 });
 
-test('that a container must have an image is told twice of an update', () => {
+test('on update, a missing image is reported twice', () => {
   const spec = { containers: [fine], initContainers: [{ ...fine, name: 'i' }] };
   const without = (container: JsonObject): JsonObject => ({ ...container, image: '' });
   const next = { containers: [without(fine)], initContainers: [{ ...fine, name: 'i', image: 'x ' }] };
@@ -178,7 +182,7 @@ test('that a container must have an image is told twice of an update', () => {
   expect(found.map((line) => line.replace(/(: must| in| \().*/, ''))).toEqual([missing, spaced, missing, spaced]);
 });
 
-test('containers neither come nor go later', () => {
+test('containers cannot be added or removed on update', () => {
   const spec = { containers: [fine] };
   const later = (more: JsonObject) => write(pods, { spec: { ...spec, ...more } }, { spec }).violations;
   const text = 'Forbidden: pod updates may not add or remove containers';
@@ -187,7 +191,7 @@ test('containers neither come nor go later', () => {
   expect(later({ containers: [] })).toEqual(['spec.containers: Required value', `spec.containers: ${text}`]);
 });
 
-test('a pod of everything at once is told as much as one answer holds', () => {
+test('violations of a pod are limited to what one answer holds', () => {
   const containers = Array.from({ length: 9_000 }, () => ({ name: 'A', image: '' }));
   expect(violationsOf({ containers }).length).toBeLessThan(1_100);
 });

@@ -18,7 +18,7 @@ test.each<[string, readonly string[]]>([
   [long, ['must be no more than 63 characters']],
   [`${long}.b`, ['must be no more than 63 characters must not contain dots']],
   ['a_b', [noLabel]],
-])('a pod called %s', (name, wrong) => {
+])('a pod named %s', (name, wrong) => {
   const told = "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior";
   expect(podWarnings({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: {} })).toEqual(
     wrong.map((text) => `${told}; a DNS label is recommended: [${text}]`),
@@ -27,9 +27,9 @@ test.each<[string, readonly string[]]>([
 
 const hidden = 'hides previous definition of "A", which may be dropped when using apply';
 test.each<[string, JsonObject[], readonly string[]]>([
-  ['once', [{ name: 'A' }, { name: 'B' }], []],
+  ['defined once', [{ name: 'A' }, { name: 'B' }], []],
   [
-    'twice',
+    'defined twice',
     [
       { name: 'A', value: '1' },
       { name: 'A', value: '2' },
@@ -37,7 +37,7 @@ test.each<[string, JsonObject[], readonly string[]]>([
     [`env[1]: ${hidden}`],
   ],
   [
-    'with what it was',
+    'redefined with a reference to itself',
     [
       { name: 'A', value: '1' },
       { name: 'A', value: '$(A)2' },
@@ -45,7 +45,7 @@ test.each<[string, JsonObject[], readonly string[]]>([
     [],
   ],
   [
-    'as what it was',
+    'redefined as its former value',
     [
       { name: 'A', value: '1' },
       { name: 'A', value: '$(A)' },
@@ -53,7 +53,7 @@ test.each<[string, JsonObject[], readonly string[]]>([
     [`env[1]: ${hidden}`],
   ],
   [
-    'from elsewhere',
+    'redefined from a source',
     [
       { name: 'A', value: '1' },
       { name: 'A', value: '$(A)2', valueFrom: {} },
@@ -68,14 +68,18 @@ const tcp = (more: JsonObject): JsonObject => ({ containerPort: 80, protocol: 'T
 test.each<[string, JsonObject[], readonly string[]]>([
   ['of two protocols', [tcp({}), tcp({ protocol: 'UDP' })], []],
   ['the same', [tcp({}), tcp({})], ['ports[1]: duplicate port definition with ports[0]']],
-  ['on the node, too', [tcp({ hostPort: 1 }), tcp({})], ['ports[1]: overlapping port definition with ports[0]']],
   [
-    'at one address, and at all',
+    'with and without a host port',
+    [tcp({ hostPort: 1 }), tcp({})],
+    ['ports[1]: overlapping port definition with ports[0]'],
+  ],
+  [
+    'at one host address, and at all',
     [tcp({ hostPort: 1, hostIP: '1.2.3.4' }), tcp({ hostPort: 1 })],
     ['ports[1]: dangerously ambiguous port definition with ports[0]'],
   ],
   [
-    'on the node, and at all',
+    'with host ports, and without',
     [tcp({ hostPort: 1 }), tcp({ hostPort: 2 }), tcp({}), tcp({ hostPort: 2 })],
     [
       'ports[2]: overlapping port definition with ports[0]',
@@ -85,7 +89,7 @@ test.each<[string, JsonObject[], readonly string[]]>([
     ],
   ],
   [
-    'at one address, at all, and again',
+    'at one host address, at all, and again',
     [tcp({ hostPort: 1, hostIP: '1.2.3.4' }), tcp({ hostPort: 1 }), tcp({ hostPort: 1, hostIP: '1.2.3.4' })],
     [
       'ports[1]: dangerously ambiguous port definition with ports[0]',
@@ -93,14 +97,14 @@ test.each<[string, JsonObject[], readonly string[]]>([
       'ports[2]: dangerously ambiguous port definition with ports[1]',
     ],
   ],
-  ['at two addresses', [tcp({ hostPort: 1, hostIP: '1.2.3.4' }), tcp({ hostPort: 1, hostIP: '1.2.3.5' })], []],
+  ['at two host addresses', [tcp({ hostPort: 1, hostIP: '1.2.3.4' }), tcp({ hostPort: 1, hostIP: '1.2.3.5' })], []],
   [
-    'of an address alone',
+    'with a host address only',
     [tcp({ name: 'n', hostIP: '1.2.3.4' })],
     ['ports[0]: hostIP set without hostPort: {Name:n HostPort:0 ContainerPort:80 Protocol:TCP HostIP:1.2.3.4}'],
   ],
   [
-    'of one name',
+    'with the same name',
     [tcp({ name: 'n' }), tcp({ containerPort: 81, name: 'n' })],
     [
       'ports[1]: duplicate port name "n" with ports[0], services and probes that select ports by name will use ports[0]',
@@ -110,7 +114,7 @@ test.each<[string, JsonObject[], readonly string[]]>([
   expect(withOne({ ports })).toEqual(wanted);
 });
 
-test('amounts of bytes are whole', () => {
+test('fractional byte quantities draw a warning', () => {
   const resources = { limits: { memory: '1.5', cpu: '0.5' }, requests: { memory: '100E', 'ephemeral-storage': '10m' } };
   expect(withOne({ resources })).toEqual([
     'resources.limits[memory]: fractional byte value "1.5" is invalid, must be an integer',
@@ -118,7 +122,7 @@ test('amounts of bytes are whole', () => {
   ]);
 });
 
-test('what is old, empty, twice or less than nothing', () => {
+test('deprecated, empty, duplicate and negative values draw warnings', () => {
   expect(
     warningsOf({
       volumes: [
@@ -137,14 +141,14 @@ test('what is old, empty, twice or less than nothing', () => {
   ]);
 });
 
-test('ports that are all one are not told of each two', () => {
+test('the number of warnings about duplicate ports is limited', () => {
   expect(withOne({ ports: Array.from({ length: 16_000 }, () => tcp({})) })).toHaveLength(500);
 });
 
 test.each<[string, (at: number) => JsonObject]>([
-  ['ports', (at) => tcp({ hostPort: at + 1 })],
-  ['addresses', (at) => tcp({ hostPort: 1, hostIP: `${at}` })],
-])('as many %s of the node as a body has room for are looked at once each', (_, portAt) => {
+  ['host ports', (at) => tcp({ hostPort: at + 1 })],
+  ['host addresses', (at) => tcp({ hostPort: 1, hostIP: `${at}` })],
+])('each of the many %s that fit into a body is looked at once', (_, portAt) => {
   let looks = 0;
   const ports = Array.from({ length: 50_000 }, (_each, at) => {
     const { hostPort, ...port } = portAt(at);

@@ -57,7 +57,7 @@ const ask = async (kind: string, object: object = {}): Promise<Unstructured> => 
   return unstructured(answer);
 };
 
-test('reviews are only ever created', () => {
+test('reviews support create only', () => {
   expect(definitions.map(({ plural, verbs }) => [plural, verbs])).toEqual(
     [
       'selfsubjectreviews',
@@ -93,7 +93,7 @@ describe('TokenReview', () => {
     });
   });
 
-  test('what the caller claims of the status stands only where the server is silent', async () => {
+  test('keeps the status that was sent only where the server sets nothing', async () => {
     const claimed = { authenticated: true, user: { username: 'root' }, audiences: ['x'], error: 'e' };
     expect((await ask('TokenReview', { spec: { token: 'nobody' }, status: claimed }))['status']).toEqual({
       user: { username: 'root' },
@@ -103,14 +103,17 @@ describe('TokenReview', () => {
     expect((await ask('TokenReview', { spec: { token: 't' }, status: claimed }))['status']).toMatchObject({ user });
   });
 
-  test.each([[undefined], [{}], [{ token: '' }], [{ audiences: ['a'] }]])('%j lacks a token', async (spec) => {
-    await expect(ask('TokenReview', { spec })).rejects.toMatchObject({
-      code: 400,
-      message: 'token is required for TokenReview in authentication',
-    });
-  });
+  test.each([[undefined], [{}], [{ token: '' }], [{ audiences: ['a'] }]])(
+    'is refused for %j without a token',
+    async (spec) => {
+      await expect(ask('TokenReview', { spec })).rejects.toMatchObject({
+        code: 400,
+        message: 'token is required for TokenReview in authentication',
+      });
+    },
+  );
 
-  test('an authenticator that answers for other audiences is in trouble', async () => {
+  test('fails if the authenticator answers for other audiences', async () => {
     await expect(ask('TokenReview', { spec: { token: 'elsewhere' } })).rejects.toMatchObject({ code: 500 });
   });
 });
@@ -128,7 +131,7 @@ test('SelfSubjectReview is about the caller, whatever was sent', async () => {
 describe('access reviews', () => {
   const pods = (more: object = {}) => ({ verb: 'get', resource: 'pods', ...more });
 
-  test('the question is put literally', async () => {
+  test('the attributes are passed to the authorizer unchanged', async () => {
     asked.length = 0;
     const resourceAttributes = pods({ namespace: 'ns', group: '*', resource: 'pods/log', name: 'p' });
     const review = { spec: { user: 'u', groups: ['g'], extra: { k: ['v'] }, uid: 'i', resourceAttributes } };
@@ -153,13 +156,13 @@ describe('access reviews', () => {
     ['forbidden', { allowed: false, denied: true, reason: 'never' }],
     ['broken', { allowed: false, reason: 'r', evaluationError: 'e' }],
     ['list', { allowed: false }],
-  ])('the verb %s: %j', async (verb, status) => {
+  ])('the verb %s is answered with %j', async (verb, status) => {
     expect((await ask('SelfSubjectAccessReview', { spec: { resourceAttributes: pods({ verb }) } }))['status']).toEqual(
       status,
     );
   });
 
-  test('a path is asked about as a path, also an empty one', async () => {
+  test('a path is passed as a path, even if empty', async () => {
     asked.length = 0;
     await ask('SelfSubjectAccessReview', { spec: { nonResourceAttributes: { verb: 'get' } } });
     expect(asked).toEqual([{ user, verb: 'get', path: '', group: '', version: '', resource: '' }]);
@@ -266,7 +269,7 @@ describe('access reviews', () => {
         },
       ],
     ],
-  ])('%s %j is refused without its kind', async (kind, object, causes) => {
+  ])('%s %j is refused with an error that omits the kind', async (kind, object, causes) => {
     await expect(ask(kind, object)).rejects.toMatchObject({
       code: 422,
       message: expect.stringMatching(/^\.authorization\.k8s\.io "" is invalid: /),
@@ -307,14 +310,14 @@ describe('access reviews', () => {
     });
   });
 
-  test('what is to be narrowed may be as wide as it likes', async () => {
+  test('LocalSubjectAccessReview is namespaced', async () => {
     const [review] = authorizationReviews({ authorizer: alwaysAllow });
     expect(review?.namespaced).toBe(true);
   });
 });
 
 describe('SelfSubjectRulesReview', () => {
-  test('lists what the authorizer lists', async () => {
+  test('lists the rules of the authorizer', async () => {
     expect(await ask('SelfSubjectRulesReview', { metadata: { name: 'n' }, spec: { namespace: 'any text' } })).toEqual({
       apiVersion: 'x/v1',
       kind: 'SelfSubjectRulesReview',
@@ -331,7 +334,7 @@ describe('SelfSubjectRulesReview', () => {
     });
   });
 
-  test('needs a namespace', async () => {
+  test('requires a namespace', async () => {
     await expect(ask('SelfSubjectRulesReview', {})).rejects.toMatchObject({
       code: 400,
       message: 'no namespace on request',

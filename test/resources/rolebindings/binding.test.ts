@@ -8,7 +8,7 @@ const clusterRoleBindings = clusterRoleBindingDefinition(group);
 const roleBindings = roleBindingDefinition(group);
 const roleRef = { apiGroup: group, kind: 'ClusterRole', name: 'r' };
 
-test('roles, users and groups are given the group, accounts are not', () => {
+test('apiGroup defaults for roles, users and groups, but not for service accounts', () => {
   const subjects = [
     { kind: 'User', name: 'u' },
     { kind: 'Group', name: 'g' },
@@ -24,7 +24,7 @@ test('roles, users and groups are given the group, accounts are not', () => {
   });
 });
 
-test('no subjects are left out', () => {
+test('an empty list of subjects is left out', () => {
   expect(write(roleBindings, { roleRef, subjects: [] }).object).not.toHaveProperty('subjects');
 });
 
@@ -74,7 +74,7 @@ test.each([
   expect(write(clusterRoleBindings, { roleRef, subjects: [subject] }).violations).toEqual(violations);
 });
 
-test('an account needs a good name, and a namespace where the binding has none', () => {
+test('a service account needs a valid name, and a namespace in a ClusterRoleBinding', () => {
   const subjects = [{ kind: 'ServiceAccount', name: 's' }];
   expect(write(roleBindings, { roleRef, subjects }).violations).toEqual([]);
   expect(write(clusterRoleBindings, { roleRef, subjects }).violations).toEqual([
@@ -84,13 +84,13 @@ test('an account needs a good name, and a namespace where the binding has none',
   expect(text).toMatch(/^subjects\[0\]\.name: Invalid value: "Not_Ok": a lowercase RFC 1123 subdomain/);
 });
 
-test('the role cannot be changed', () => {
+test('roleRef is immutable', () => {
   expect(
     write(roleBindings, { roleRef: { kind: 'Role', name: 'r2' } }, { roleRef: { kind: 'Role', name: 'r' } }).violations,
   ).toEqual([`roleRef: Invalid value: {"APIGroup":"${group}","Kind":"Role","Name":"r2"}: cannot change roleRef`]);
 });
 
-test('table', () => {
+test('the table shows role and subjects', () => {
   const subjects = [
     { kind: 'User', name: 'u1' },
     { kind: 'ServiceAccount', name: 's', namespace: 'n' },

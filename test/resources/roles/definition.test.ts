@@ -25,7 +25,7 @@ test.each([
   expect(write(clusterRoles, { rules }).violations).toEqual(inClusterRole.map((text) => `rules[1].${text}`));
 });
 
-test.each([{}, { rules: null }])('no rules are shown as null: %j', (body) => {
+test.each([{}, { rules: null }])('missing rules are shown as null: %j', (body) => {
   expect(write(roles, body).object['rules']).toBeNull();
   expect(write(clusterRoles, body).object['rules']).toBeNull();
 });

@@ -6,13 +6,13 @@ const secrets = secretDefinition();
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-test('stringData goes over data, and never comes back', () => {
+test('stringData overrides data, and is never returned', () => {
   const { object } = write(secrets, { data: { k: base64('1'), l: base64('1') }, stringData: { k: '2', u: '\u00e4' } });
   expect(object['data']).toEqual({ k: base64('2'), l: base64('1'), u: base64('\u00e4') });
   expect(object).not.toHaveProperty('stringData');
 });
 
-test('keys named like members of objects are keys', () => {
+test('keys such as __proto__ are ordinary keys', () => {
   const body = JSON.parse('{"stringData":{"__proto__":"1","constructor":"2"}}');
   const data = write(secrets, body).object['data'] as object;
   expect(Object.entries(data)).toEqual([
@@ -21,7 +21,7 @@ test('keys named like members of objects are keys', () => {
   ]);
 });
 
-test('the type is Opaque unless given, and stays what it is', () => {
+test('the type defaults to Opaque, and is immutable', () => {
   expect(write(secrets, {}).object['type']).toBe('Opaque');
   expect(write(secrets, {}, { type: 'example.com/t' }).violations).toEqual([
     'type: Invalid value: "Opaque": field is immutable',
@@ -70,7 +70,7 @@ test.each([
   expect(write(secrets, { type: `kubernetes.io/${type}`, data }).violations).toEqual(violations);
 });
 
-test('a token Secret names its account, on updates too', () => {
+test('a service account token Secret requires the annotation of its account, on update too', () => {
   const missing = ['metadata.annotations[kubernetes.io/service-account.name]: Required value'];
   const type = 'kubernetes.io/service-account-token';
   const named = { metadata: { name: 'x', annotations: { 'kubernetes.io/service-account.name': 'a' } }, type };
@@ -79,7 +79,7 @@ test('a token Secret names its account, on updates too', () => {
   expect(write(secrets, { type }, named).violations).toEqual(missing);
 });
 
-test('violations come in order: type, mark, contents, keys, size, what the type asks', () => {
+test('violations are in order: type, immutable, contents, keys, size, those of the type', () => {
   const stored = { type: 'a', immutable: true, data: { k: 'AA==' } };
   const data = { 'a/b': '', big: Buffer.alloc(1_048_577).toString('base64') };
   const fields = write(secrets, { type: 'kubernetes.io/tls', data }, stored).violations.map(
@@ -88,15 +88,15 @@ test('violations come in order: type, mark, contents, keys, size, what the type 
   expect(fields).toEqual(['type', 'immutable', 'data', 'data[a/b]', 'data', 'data[tls.crt]', 'data[tls.key]']);
 });
 
-test('contents of exactly 1 MiB pass', () => {
+test('contents of exactly 1 MiB are valid', () => {
   expect(write(secrets, { data: { a: Buffer.alloc(1_048_576).toString('base64') } }).violations).toEqual([]);
 });
 
-test('a null among the bytes is none', () => {
+test('a null in data becomes an empty value', () => {
   expect(write(secrets, { data: { k: null } }).object['data']).toEqual({ k: '' });
 });
 
-test('a TLS Secret without a pair draws a warning', () => {
+test('a TLS Secret without a valid pair draws a warning', () => {
   const data = { 'tls.crt': '', 'tls.key': '' };
   expect(write(secrets, { type: 'kubernetes.io/tls', data }).warnings).toEqual([
     'tls: failed to find any PEM data in certificate input',

@@ -4,7 +4,7 @@ import { write } from '../write.js';
 
 const definition = serviceAccounts();
 
-test('secrets keep nothing but their names', () => {
+test('references to secrets keep only their names', () => {
   const body = {
     secrets: [{ name: 'a', kind: 'Secret', uid: 'u' }, { kind: 'Secret' }, { name: 'a' }],
     imagePullSecrets: [{ name: 'p' }, {}],
@@ -26,7 +26,7 @@ const text = `metadata.annotations[${name}]: deprecated in v1.32+; prefer separa
 test.each([
   ['create without', {}, undefined, []],
   ['create with', annotated('false'), undefined, [text]],
-  ['create with nothing in it', annotated(''), undefined, [text]],
+  ['create with an empty one', annotated(''), undefined, [text]],
   ['update that keeps it', annotated('true'), annotated('false'), []],
   ['update that adds it', annotated(''), {}, [text]],
   ['update that removes it', {}, annotated(''), []],

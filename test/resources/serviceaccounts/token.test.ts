@@ -77,7 +77,7 @@ describe('the answer', () => {
     [{}],
     [{ audiences: null, expirationSeconds: null, boundObjectRef: null }],
     [{ audiences: [] }],
-  ])('%j is filled', async (spec) => {
+  ])('fills in %j', async (spec) => {
     const answer = await request(spec);
     expect(answer).toMatchObject({
       metadata: { name: 'x', namespace: 'ns', uid: 'sa-uid', creationTimestamp: '2026-01-01T00:00:00Z' },
@@ -87,26 +87,26 @@ describe('the answer', () => {
     expect(claimsOf(answer)).toMatchObject({ aud: ['api'], sub: 'system:serviceaccount:ns:x' });
   });
 
-  test('audiences are kept as sent, other metadata too', async () => {
+  test('keeps audiences as sent, and other metadata', async () => {
     const answer = await request({ audiences: ['z', 'a', 'z', ''] }, { metadata: { labels: { a: 'b' } } });
     expect(answer.spec['audiences']).toEqual(['z', 'a', 'z', '']);
     expect(answer.metadata.labels).toEqual({ a: 'b' });
   });
 });
 
-test('a status that is given is not what webhooks are shown', async () => {
+test('webhooks are not shown a status that was sent', async () => {
   const action = serviceAccountToken({ objects, issuer, apiAudiences: ['api'] });
   const asked: Unstructured = { apiVersion, kind: 'TokenRequest', metadata: {}, spec: {}, status: { token: 'mine' } };
   expect(await action.prepare({ namespace: 'ns', name: 'x' }, asked, context('x'))).not.toHaveProperty('status');
 });
 
-describe('the order of checks', () => {
+describe('checks are made in this order', () => {
   const invalid = (name: string, cause: string) => `TokenRequest.authentication.k8s.io "${name}" is invalid: ${cause}`;
   const wrongName = 'metadata.name: Invalid value: "y": must match the service account name if specified';
 
   test.each<[string, unknown, Parameters<typeof request>[1], object]>([
     [
-      'the name in the body',
+      'name in the body before the account',
       { expirationSeconds: 1 },
       { name: 'absent', metadata: { name: 'y' } },
       { code: 422, message: invalid('absent', wrongName) },
@@ -118,7 +118,7 @@ describe('the order of checks', () => {
       { code: 422, message: invalid('x', wrongName) },
     ],
     [
-      'the namespace that a webhook gave',
+      'a namespace that a webhook set is refused',
       {},
       { metadata: { namespace: 'other' } },
       {
@@ -155,7 +155,7 @@ describe('the order of checks', () => {
     await expect(request(spec, more)).rejects.toMatchObject(error);
   });
 
-  test('the right name and uid pass', async () => {
+  test('a matching name and uid are accepted', async () => {
     expect(await request({}, { metadata: { name: 'x', namespace: 'ns', uid: 'sa-uid' } })).toBeDefined();
   });
 });
@@ -172,7 +172,7 @@ describe('lifetime', () => {
       9_223_372_036_854_775_807n,
       'Invalid value: 9223372036854775807: may not specify a duration larger than 2^32 seconds',
     ],
-  ])('%s seconds', async (expirationSeconds, body) => {
+  ])('of %s seconds', async (expirationSeconds, body) => {
     const answer = request({ expirationSeconds });
     if (body === undefined) expect((await answer).spec['expirationSeconds']).toBe(expirationSeconds);
     else {
@@ -187,7 +187,7 @@ describe('lifetime', () => {
     }
   });
 
-  test('a cap shortens and says so', async () => {
+  test('is shortened to the maximum, with a warning', async () => {
     const answer = await request({ expirationSeconds: 7_200 }, { maxSeconds: 3_600 });
     expect(answer.spec['expirationSeconds']).toBe(3_600);
     expect(answer.status.expirationTimestamp).toBe('2026-01-01T01:00:00Z');
@@ -196,11 +196,16 @@ describe('lifetime', () => {
 
   const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'p' };
   test.each<[string, object, Partial<TokenOptions>, boolean]>([
-    ['a pod asking for the usual hour', { boundObjectRef, expirationSeconds: 3_607 }, {}, true],
-    ['another lifetime', { boundObjectRef, expirationSeconds: 3_600 }, {}, false],
-    ['no pod', { expirationSeconds: 3_607 }, {}, false],
-    ['somebody else’s audience', { boundObjectRef, expirationSeconds: 3_607, audiences: ['api', 'v'] }, {}, false],
-    ['switched off', { boundObjectRef, expirationSeconds: 3_607 }, { extend: false }, false],
+    ['is extended for a pod that asks for the default hour', { boundObjectRef, expirationSeconds: 3_607 }, {}, true],
+    ['is not extended for another lifetime', { boundObjectRef, expirationSeconds: 3_600 }, {}, false],
+    ['is not extended without a pod', { expirationSeconds: 3_607 }, {}, false],
+    [
+      'is not extended for another audience',
+      { boundObjectRef, expirationSeconds: 3_607, audiences: ['api', 'v'] },
+      {},
+      false,
+    ],
+    ['is not extended if switched off', { boundObjectRef, expirationSeconds: 3_607 }, { extend: false }, false],
   ])('%s', async (_name, spec, options, extended) => {
     const answer = await request(spec, options);
     const { exp, iat, 'kubernetes.io': own } = claimsOf(answer);
@@ -234,7 +239,7 @@ describe('bound objects', () => {
     });
   });
 
-  test('of a node that is gone, the name is', async () => {
+  test('include the name of a deleted node', async () => {
     objects.remove(Nodes, { name: 'n' });
     const answer = await request({ boundObjectRef: { kind: 'Pod', name: 'p' } });
     expect(claimsOf(answer)['kubernetes.io'].node).toEqual({ name: 'n' });
@@ -279,7 +284,7 @@ describe('bound objects', () => {
   });
 });
 
-test('an account that was made anew while webhooks were asked gets no token', async () => {
+test('an account recreated during admission gets no token', async () => {
   const between = () => objects.put(ServiceAccounts, { metadata: { namespace: 'ns', name: 'x', uid: 'new' } });
   await expect(request({}, { between })).rejects.toMatchObject({ code: 409 });
 });

@@ -13,7 +13,7 @@ test.each([
   ['spec.validations[0].expression', []],
   [' ', ['Required value']],
   [' a[ ', ['Invalid value: "a[": invalid JSONPath: unterminated array']],
-])('the path of an expression that is warned of: %j', (fieldRef, found) => {
+])('the path of an expression warning: %j', (fieldRef, found) => {
   const status = { typeChecking: { expressionWarnings: [{ fieldRef, warning: 'w' }] } };
   const violations = runSync(statusViolations({ ...policy, status }));
   expect(violations.map(({ body }) => body)).toEqual(found);

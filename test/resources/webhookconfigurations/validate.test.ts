@@ -17,7 +17,7 @@ const hook = {
   admissionReviewVersions: ['v1'],
 };
 
-test('a webhook gets its defaults, also where null is sent', () => {
+test('a webhook gets its defaults, also in place of null', () => {
   const body = {
     webhooks: [{ ...hook, failurePolicy: null, clientConfig: { service: { name: 's', namespace: 'n', port: null } } }],
   };
@@ -37,7 +37,7 @@ test('a webhook gets its defaults, also where null is sent', () => {
   expect(write(mutating, body).object['webhooks']).toEqual([{ ...expected, reinvocationPolicy: 'Never' }]);
 });
 
-test('no webhooks are left out', () => {
+test('an empty list of webhooks is left out', () => {
   expect(write(validating, { webhooks: [] }).object).not.toHaveProperty('webhooks');
 });
 
@@ -199,7 +199,7 @@ test.each<[object, readonly string[]]>([
   );
 });
 
-test('errors of a webhook come in the order of its rules, a repeated name last', () => {
+test('violations of a webhook are in the order of its rules, with duplicate names last', () => {
   const wrong = {
     ...hook,
     clientConfig: {},
@@ -236,7 +236,7 @@ test('errors of a webhook come in the order of its rules, a repeated name last',
 test.each<[string, object, object, readonly string[]]>([
   ['side effects', { sideEffects: 'Some' }, { sideEffects: 'Unknown' }, []],
   [
-    'side effects, unknown ones',
+    'side effects, but not an unknown value',
     { sideEffects: 'Some' },
     { sideEffects: 'X' },
     ['webhooks[0].sideEffects: Unsupported value: "X": supported values: "None", "NoneOnDryRun", "Some", "Unknown"'],
@@ -249,24 +249,24 @@ test.each<[string, object, object, readonly string[]]>([
     [],
   ],
   [
-    'conditions that do not change',
+    'unchanged match conditions',
     { matchConditions: [{ name: 'c', expression: 'nope' }] },
     { matchConditions: [{ name: 'c', expression: 'nope' }], timeoutSeconds: 5 },
     [],
   ],
   [
-    'conditions that do',
+    'but not changed match conditions',
     { matchConditions: [{ name: 'c', expression: 'nope' }] },
     { matchConditions: [{ name: 'd', expression: 'nope' }] },
     [`webhooks[0].matchConditions[0].expression: Invalid value: "nope": ${nope}`],
   ],
-])('an update may keep what is wrong already: %s', (_what, stored, next, violations) => {
+])('an update may keep existing violations: %s', (_what, stored, next, violations) => {
   expect(
     write(validating, { webhooks: [{ ...hook, ...next }] }, { webhooks: [{ ...hook, ...stored }] }).violations,
   ).toEqual(violations);
 });
 
-test('versions that nobody knows may come where one webhook had such before', () => {
+test('unknown review versions may be added if a stored webhook had only such', () => {
   const [known, unknown] = [hook, { ...hook, name: 'b.hooks.example.com', admissionReviewVersions: ['v9'] }];
   const next = { ...known, admissionReviewVersions: ['v8'] };
   expect(write(validating, { webhooks: [next, unknown] }, { webhooks: [known, unknown] }).violations).toEqual([]);
@@ -275,21 +275,21 @@ test('versions that nobody knows may come where one webhook had such before', ()
   ]);
 });
 
-test('repeated names may stay, but not come', () => {
+test('existing duplicate names may stay, new ones are refused', () => {
   expect(write(validating, { webhooks: [hook, hook] }, { webhooks: [hook, hook, hook] }).violations).toEqual([]);
   expect(write(validating, { webhooks: [hook, hook] }, { webhooks: [hook] }).violations).toEqual([
     'webhooks[1].name: Duplicate value: "a.hooks.example.com"',
   ]);
 });
 
-test('names kept for files on disk draw a warning', () => {
+test('names reserved for static manifests draw a warning', () => {
   expect(write(validating, { metadata: { name: 'a.static.k8s.io' } }).warnings).toEqual([
     'metadata.name: names ending with ".static.k8s.io" are reserved for static manifest-based configurations and cannot be managed via the API',
   ]);
   expect(write(validating, { metadata: { name: 'static.k8s.io' } }).warnings).toEqual([]);
 });
 
-test('a generation is new when the webhooks change', () => {
+test('the generation grows when the webhooks change', () => {
   const generation = (next: object, previous: object): boolean | undefined =>
     mutating.newGeneration?.(
       write(mutating, next).object as Parameters<NonNullable<typeof mutating.newGeneration>>[0],
@@ -300,7 +300,7 @@ test('a generation is new when the webhooks change', () => {
   expect(generation({ webhooks: [] }, {})).toBe(false);
 });
 
-test('many resources in a rule take linear time', async () => {
+test('a rule with many resources is validated in linear time', async () => {
   const resources = Array.from({ length: 40_000 }, (_, at) => `r${at}/*`);
   await expectShort(5_000, () =>
     expect(write(validating, { webhooks: [{ ...hook, rules: [{ ...rule, resources }] }] }).violations).toEqual([]),
