@@ -5,7 +5,7 @@ import { FakeClock } from '../../src/testing/fake-clock.js';
 
 const never = (): Promise<never> => new Promise(() => {});
 
-test('what takes too long is told so and waited for no longer', async () => {
+test('work that exceeds its timeout is aborted with a timeout error', async () => {
   const clock = new FakeClock();
   let told: AbortSignal | undefined;
   const outcome = withTimeout({ clock, milliseconds: 1_000, signals: [] }, (signal) => {
@@ -18,7 +18,7 @@ test('what takes too long is told so and waited for no longer', async () => {
   expect(told?.reason).toBeInstanceOf(TimeoutError);
 });
 
-test('whichever signal aborts ends it, with its reason, and none begins once one has', async () => {
+test('the first signal to abort ends the work with its reason, and no work starts after that', async () => {
   const [first, second] = [new AbortController(), new AbortController()];
   const limits = { clock: new FakeClock(), milliseconds: 1_000, signals: [first.signal, second.signal] };
   const outcome = withTimeout(limits, never);
@@ -30,7 +30,7 @@ test('whichever signal aborts ends it, with its reason, and none begins once one
   expect(begun).toBe(false);
 });
 
-test('any number are limited by one signal at a time, without a warning of the process, and leave nothing at it', async () => {
+test('many timeouts on one signal cause no process warning and leave no listeners', async () => {
   const warnings: string[] = [];
   const heard = ({ name }: Error): void => void warnings.push(name);
   process.on('warning', heard);
@@ -48,7 +48,7 @@ test('any number are limited by one signal at a time, without a warning of the p
   expect([warnings, getEventListeners(signal, 'abort')]).toEqual([[], []]);
 });
 
-test('work that is done in time is answered, and leaves nobody asleep; of other work there is no outcome', async () => {
+test('finished work returns its result and leaves no timer; unfinished work returns undefined', async () => {
   const clock = new FakeClock();
   expect(await raceTimeout(clock, 1_000, Promise.resolve('done'))).toBe('done');
   await expect(raceTimeout(clock, 1_000, Promise.reject(new Error('no')))).rejects.toThrow('no');

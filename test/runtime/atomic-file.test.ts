@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test('what is written is read again, in a directory that is made for it and with the mode that is asked for', async () => {
+test('a written file is read back, in a directory created for it and with the requested mode', async () => {
   const path = join(directory, 'new', 'key.pem');
   expect(await readFileIfExists(path)).toBeUndefined();
   for (const text of ['first', 'second']) await writeFileAtomically(path, text, 0o600);
@@ -19,7 +19,7 @@ test('what is written is read again, in a directory that is made for it and with
   expect(readdirSync(join(directory, 'new'))).toEqual(['key.pem']);
 });
 
-test('what cannot be written is named, and nothing of it is left', async () => {
+test('a failed write names the file and leaves nothing behind', async () => {
   const path = join(directory, 'admin.kubeconfig');
   mkdirSync(path);
   await expect(writeFileAtomically(path, 'text', 0o600)).rejects.toThrow(`cannot write ${path}: EISDIR`);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BoundedMap } from '../../src/runtime/bounded-map.js';
 
-test('what was set longest ago goes, and to be set again makes it the latest', () => {
+test('the entry set longest ago is evicted; setting an entry again makes it the latest', () => {
   const evicted: number[] = [];
   const map = new BoundedMap<string, number>(2, (value) => evicted.push(value));
   map.set('a', 1);

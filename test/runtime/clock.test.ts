@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { shutdownClock, systemClock } from '../../src/runtime/clock.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 
-test('who waits for an end wakes by either clock, and neither goes on to wait', async () => {
+test('a sleep ends by either clock, and leaves no timer at the other', async () => {
   const clock = new FakeClock();
   await shutdownClock(clock).sleep(5);
   expect(clock.sleeping).toBe(0);
@@ -20,6 +20,6 @@ test('who waits for an end wakes by either clock, and neither goes on to wait', 
   system.mockRestore();
 });
 
-test('the clock of the system ends by itself', () => {
+test('for the system clock it is the system clock itself', () => {
   expect(shutdownClock(systemClock)).toBe(systemClock);
 });

@@ -8,7 +8,7 @@ import { silentLogger } from '../../src/runtime/logger.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 
-test('a configuration is told of from the start, and reloads from the first that comes later', async () => {
+test('a configuration is counted from the start, its reloads from the first later one', async () => {
   const metrics = openMetrics();
   const clock = new FakeClock();
   const tell = configurationMetrics(metrics, { kind: 'K', prefix: 'k', clock, serverId: 's' });

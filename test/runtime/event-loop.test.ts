@@ -14,7 +14,7 @@ const many = async (server: Awaited<ReturnType<typeof testServer>>): Promise<voi
 
 afterEach(() => void vi.useRealTimers());
 
-test('timers that a test puts in place of those of Node.js hold up neither its server nor a later one', async () => {
+test('fake timers of a test hold up neither its server nor a later one', async () => {
   vi.useFakeTimers({
     toFake: ['setTimeout', 'setInterval', 'setImmediate', 'performance', 'Date'],
   });

@@ -5,7 +5,7 @@ import { exponentialBuckets, openMetrics } from '../../src/runtime/metrics.js';
 const linesOf = async (metrics: ReturnType<typeof openMetrics>): Promise<readonly string[]> =>
   (await metrics.expose()).text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
-test('a histogram counts every value in all buckets it fits', async () => {
+test('a histogram counts a value in every bucket it fits', async () => {
   const metrics = openMetrics();
   const sizes = metrics.histogram({ name: 'sizes', help: 'Sizes.', labels: ['of'], buckets: [1, 10] });
   for (const value of [0.5, 1, 3, 100]) sizes.observe({ of: 'a"b' }, value);
@@ -18,7 +18,7 @@ test('a histogram counts every value in all buckets it fits', async () => {
   ]);
 });
 
-test('a histogram says nothing of what was never observed', async () => {
+test('a histogram without observations is not exposed', async () => {
   const sizes = openMetrics();
   const histogram = sizes.histogram({ name: 'sizes', help: 'Sizes.', labels: ['of'], buckets: [1] });
   const seldom = histogram.of({ of: 'a' });
@@ -27,7 +27,7 @@ test('a histogram says nothing of what was never observed', async () => {
   expect(await linesOf(sizes)).toHaveLength(4);
 });
 
-test('a series that was dropped is told no more, and begins anew', async () => {
+test('a removed series is no longer exposed, and starts over', async () => {
   const metrics = openMetrics();
   const counter = metrics.counter({ name: 'c_total', help: 'c', labels: ['x'] });
   const gauge = metrics.gauge({ name: 'g', help: 'g', labels: ['x'] });
@@ -42,7 +42,7 @@ test('a series that was dropped is told no more, and begins anew', async () => {
   expect(await linesOf(metrics)).toEqual(['c_total{x="2"} 2', 'c_total{x="1"} 1', 'g{x="2"} 3']);
 });
 
-test('a series asked for once counts like one asked for each time', async () => {
+test('a prepared series counts like one with labels in each call', async () => {
   const metrics = openMetrics();
   const counter = metrics.counter({ name: 'c_total', help: 'c', labels: ['x', 'y'] });
   const series = counter.of({ x: '1', y: '2' });
@@ -54,13 +54,13 @@ test('a series asked for once counts like one asked for each time', async () => 
   expect(await linesOf(metrics)).toEqual(['c_total{x="1",y="2"} 3', 'g 3']);
 });
 
-test('metrics come in the order of their names', async () => {
+test('metrics are sorted by name', async () => {
   const metrics = openMetrics();
   for (const name of ['requested_total', 'b', 'honored_total']) metrics.counter({ name, help: name }).add({});
   expect(await linesOf(metrics)).toEqual(['b 1', 'honored_total 1', 'requested_total 1']);
 });
 
-test('what is measured is asked for at each scrape, and left out where it fails', async () => {
+test('measured metrics are computed at each scrape, and left out if that fails', async () => {
   const metrics = openMetrics();
   let value = 0;
   metrics.measured({ name: 'm', help: 'm', labels: ['k'] }, async () => [{ labels: { k: 'a' }, value: ++value }]);
@@ -69,20 +69,20 @@ test('what is measured is asked for at each scrape, and left out where it fails'
   expect(await linesOf(metrics)).toEqual(['m{k="a"} 2']);
 });
 
-test('a metric that comes after the first scrape is in the next', async () => {
+test('a metric registered after the first scrape is in the next', async () => {
   const metrics = openMetrics();
   expect(await linesOf(metrics)).toEqual([]);
   metrics.counter({ name: 'late_total', help: 'late' }).add({});
   expect(await linesOf(metrics)).toEqual(['late_total 1']);
 });
 
-test('names are used once', () => {
+test('names must be unique', () => {
   const metrics = openMetrics();
   metrics.counter({ name: 'c_total', help: 'c' });
   expect(() => metrics.gauge({ name: 'c_total', help: 'c' })).toThrow('metric already registered: c_total');
 });
 
-test('the number of lines has an end, and others have their turns while they are written', async () => {
+test('the number of lines is limited, and writing them yields', async () => {
   const metrics = openMetrics();
   const counter = metrics.counter({ name: 'c_total', help: 'c', labels: ['x'] });
   for (let x = 0; x < 50_100; x++) counter.add({ x: String(x) });
@@ -104,7 +104,7 @@ test('exponential buckets', () => {
   expect(exponentialBuckets(1_000, 10, 3)).toEqual([1_000, 10_000, 100_000]);
 });
 
-test('the event loop is watched once, however many servers tell of it', async () => {
+test('the event loop is monitored once for any number of servers', async () => {
   const watching = vi.spyOn(perfHooks, 'monitorEventLoopDelay');
   for (let server = 0; server < 3; server++) {
     const lines = await linesOf(openMetrics({ process: true }));

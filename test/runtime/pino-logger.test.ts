@@ -16,7 +16,7 @@ function logging(options: LoggerOptions = {}) {
 }
 
 describe('JSON lines', () => {
-  test('have the fixed fields, those given and those of the child', () => {
+  test('have the fixed fields, their own and those of the child logger', () => {
     const { log, fields } = logging();
     log.child({ controller: 'c' }).info({ object: 'n/a', attempt: 2 }, 'reconciled');
     expect(fields()).toEqual([
@@ -38,13 +38,13 @@ describe('JSON lines', () => {
     expect(lines.length).toBe(1);
   });
 
-  test('of many loggers wait together for the end of the process', () => {
+  test('of many loggers share one exit listener', () => {
     const before = process.listenerCount('exit');
     for (let made = 0; made < 20; made++) createLogger();
     expect(process.listenerCount('exit')).toBeLessThanOrEqual(before + 1);
   });
 
-  test('carry an error with its reason and cause', () => {
+  test('contain an error with its reason and cause', () => {
     const { log, fields } = logging();
     log.error(
       { err: Object.assign(new TypeError('outer', { cause: new Error('inner') }), { reason: 'Conflict' }) },
@@ -67,10 +67,10 @@ describe('secrets', () => {
   test.each<[string, object]>([
     ['by name', { token: 'hunter22' }],
     ['in headers', { headers: { Authorization: 'hunter22' } }],
-    ['far inside', { a: { b: [{ password: 'hunter22' }] } }],
-    ['whole members', { privateKey: { d: 'hunter22' } }],
+    ['deeply nested', { a: { b: [{ password: 'hunter22' }] } }],
+    ['in whole members', { privateKey: { d: 'hunter22' } }],
     ['in an error', { err: Object.assign(new Error('x'), { config: { clientSecret: 'hunter22' } }) }],
-  ])('are left out %s', (_, given) => {
+  ])('are redacted %s', (_, given) => {
     const { log, lines } = logging();
     log.info(given, 'x');
     log.child(given).info({}, 'x');
@@ -81,21 +81,21 @@ describe('secrets', () => {
   test.each([
     ['a token', jwt],
     ['a key', pem],
-    ['a key cut short', pem.slice(0, 50)],
+    ['a truncated key', pem.slice(0, 50)],
     ['a header', 'Bearer abcdefghijkl'],
     ['a URL', '/api?a=b&access%5Ftoken=hunter22'],
-  ])('are left out of texts: %s', (_, text) => {
+  ])('are redacted in strings: %s', (_, text) => {
     const { log, lines } = logging();
     log.info({ what: `before ${text} after` }, 'x');
     log.error({ err: new Error(`bad: ${text}`) }, 'x');
     expect(lines.join()).not.toContain(text.slice(8, 40));
   });
 
-  test.each(['?', '&', '?a', '&access%5Ftoken'])('a token is looked for in no time among many %s', async (part) => {
+  test.each(['?', '&', '?a', '&access%5Ftoken'])('are searched quickly among many %s', async (part) => {
     await expectShort(1_000, () => withoutTokens(part.repeat(200_000 / part.length)));
   });
 
-  test('what fails when it is looked at is left out, and nothing else', () => {
+  test('unreadable values are replaced, and nothing else', () => {
     const { log, fields } = logging();
     const trap = {
       a: 1,
@@ -119,14 +119,14 @@ describe('secrets', () => {
     ]);
   });
 
-  test('what only looks alike stays', () => {
+  test('similar names are not redacted', () => {
     const { log, fields } = logging();
     log.info({ tokenCount: 3, hasToken: true, key: 'n/a', token: true }, 'x');
     expect(fields()[0]).toMatchObject({ tokenCount: 3, hasToken: true, key: 'n/a', token: true });
   });
 });
 
-test('oddities do not break a line', () => {
+test('unusual values do not break a line', () => {
   const { log, fields } = logging();
   const circle: Record<string, unknown> = {
     big: 2n ** 70n,
@@ -158,14 +158,14 @@ describe('pretty lines', () => {
     err: { message: 'why', stack: 'long' },
   });
 
-  test('are one line each, without colour unless asked for', () => {
+  test('are one line each, coloured only on request', () => {
     expect(prettyLine(line, { colour: false })).toBe(
       '10:11:12.345 WARN  it happened object=n/a text="two words" n=1 err=why\n',
     );
     expect(prettyLine(line, { colour: true })).toContain('\u001b[33mWARN ');
   });
 
-  test('tell what an error came of, and where a program is wrong', () => {
+  test('show the cause of an error, and the stack of a program error', () => {
     const lines: string[] = [];
     const log = createLogger({ format: 'pretty', destination: { write: (line) => lines.push(line) } });
     const errOf = (err: unknown): string | undefined => {
@@ -184,7 +184,7 @@ describe('pretty lines', () => {
     expect(errOf(fault)).toBe('err="x is not a function" at="async Object.reconcile (/app/teams.ts:30:12)"');
   });
 
-  test('cannot steer a terminal', () => {
+  test('contain no control characters', () => {
     const nasty = JSON.stringify({ msg: 'a\u001b[2Jb\nc', [`k\u001b`]: '\u009b31m', time: '', level: 'info' });
     const out = prettyLine(nasty, { colour: false });
     expect(out.slice(0, -1)).not.toMatch(/\p{Cc}/u);

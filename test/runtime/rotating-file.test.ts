@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test('lines are appended to what is there, in their order, for the owner alone', async () => {
+test('lines are appended in order, with access for the owner only', async () => {
   const path = join(folder, 'new/log');
   for (const round of [1, 2]) {
     const file = await openRotatingFile({ path, maxBytes: 0, maxBackups: 0 });
@@ -23,7 +23,7 @@ test('lines are appended to what is there, in their order, for the owner alone',
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-test('a file that others could read is for its owner alone from now on, behind a link as well', async () => {
+test('an existing file is restricted to its owner, also behind a link', async () => {
   const path = join(folder, 'log');
   await writeFile(join(folder, 'open'), 'before\n', { mode: 0o644 });
   await symlink('open', path);
@@ -34,7 +34,7 @@ test('a file that others could read is for its owner alone from now on, behind a
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-test('a file whose mode cannot be changed is written to, and somebody is told', async () => {
+test('a file whose mode cannot be changed is written to, and reported', async () => {
   const path = join(folder, 'log');
   await writeFile(path, '', { mode: 0o644 });
   const probe = await open(path);
@@ -51,7 +51,7 @@ test('a file whose mode cannot be changed is written to, and somebody is told', 
   expect(await readFile(path, 'utf8')).toBe('line\n');
 });
 
-test('full files that are too old go when the next one is full', async () => {
+test('old files are deleted at the next rotation', async () => {
   const path = join(folder, 'log');
   const day = 86_400_000;
   const now = Date.now();
@@ -68,7 +68,7 @@ test('full files that are too old go when the next one is full', async () => {
   expect(texts).toEqual(['2\n', '1\n', 'line0\n']);
 });
 
-test('a full file is kept beside the new one, so many of them', async () => {
+test('a full file is kept as a backup, up to the maximum number', async () => {
   const path = join(folder, 'log');
   const file = await openRotatingFile({ path, maxBytes: 10, maxBackups: 2 });
   for (let line = 0; line < 9; line++) file.write(`line${line}\n`);
@@ -78,7 +78,7 @@ test('a full file is kept beside the new one, so many of them', async () => {
   expect(texts).toEqual(['line6\n', 'line7\n', 'line8\n']);
 });
 
-test('however many may be kept, only those that are there are moved', async () => {
+test('only existing backups are renamed, whatever the maximum', async () => {
   const path = join(folder, 'log');
   await writeFile(`${path}.1`, 'old1\n');
   await writeFile(`${path}.3`, 'old3\n');
@@ -92,7 +92,7 @@ test('however many may be kept, only those that are there are moved', async () =
   expect(texts).toEqual(['two\n', 'one\n', 'old1\n', 'old3\n']);
 });
 
-test('what was kept beyond the number that is kept now stays', async () => {
+test('backups beyond the maximum are kept', async () => {
   const path = join(folder, 'log');
   for (const number of [1, 2, 3]) await writeFile(`${path}.${number}`, `old${number}\n`);
   const file = await openRotatingFile({ path, maxBytes: 5, maxBackups: 2 });
@@ -104,7 +104,7 @@ test('what was kept beyond the number that is kept now stays', async () => {
   expect(texts).toEqual(['two\n', 'one\n', 'old1\n', 'old3\n']);
 });
 
-test('without backups a full file is begun anew', async () => {
+test('without backups a full file is truncated', async () => {
   const path = join(folder, 'log');
   const file = await openRotatingFile({ path, maxBytes: 12, maxBackups: 0 });
   for (let line = 0; line < 5; line++) file.write(`line${line}\n`);
@@ -113,7 +113,7 @@ test('without backups a full file is begun anew', async () => {
   expect(await readFile(path, 'utf8')).toBe('line3\nline4\n');
 });
 
-test('what waits has an end, and nobody waits for it', async () => {
+test('the number of waiting bytes is limited, and writers never wait', async () => {
   const file = await openRotatingFile({ path: join(folder, 'log'), maxBytes: 0, maxBackups: 0, maxWaiting: 10 });
   // The first line is written immediately and does not count as waiting.
   expect([file.write('123456\n'), file.write('12345678\n'), file.write('12\n')]).toEqual([true, true, false]);
@@ -121,7 +121,7 @@ test('what waits has an end, and nobody waits for it', async () => {
   expect(await readFile(join(folder, 'log'), 'utf8')).toBe('123456\n12345678\n');
 });
 
-test('lines that cannot be written are lost and told of, and later ones are written again', async () => {
+test('lines that cannot be written are dropped and reported, and later ones are written again', async () => {
   const failures: unknown[] = [];
   const path = join(folder, 'sub/log');
   const file = await openRotatingFile({
@@ -151,11 +151,11 @@ test('lines that cannot be written are lost and told of, and later ones are writ
   expect(await readFile(path, 'utf8')).toBe('two\n');
 });
 
-test('a file that cannot be opened is told of at once', async () => {
+test('a file that cannot be opened fails at once', async () => {
   await expect(openRotatingFile({ path: folder, maxBytes: 0, maxBackups: 0 })).rejects.toThrow('EISDIR');
 });
 
-test('a stream that does not take its lines gets no more', () => {
+test('a stream that does not drain gets no more lines', () => {
   const taken: string[] = [];
   const stream = { write: (text: string) => taken.push(text), writableLength: 0 };
   const sink = streamSink(stream, 10);

@@ -40,12 +40,12 @@ const replace = (text: string): void => {
   renameSync(`${file}.new`, file);
 };
 
-test('a text is taken as it is', async () => {
+test('a literal text is used as it is', async () => {
   await follow('one');
   expect(taken).toEqual(['one']);
 });
 
-test('a file is read again when it is written, and when it is replaced', async () => {
+test('a file is read again when it is written or replaced', async () => {
   writeFileSync(file, 'one');
   await follow({ file });
   expect(taken).toEqual(['one']);
@@ -61,7 +61,7 @@ test('a file is read again when it is written, and when it is replaced', async (
   );
 });
 
-test('what cannot be taken leaves what was', async () => {
+test('invalid contents are ignored with a warning', async () => {
   writeFileSync(file, 'one');
   await follow({ file });
   replace('bad');
@@ -78,7 +78,7 @@ test('what cannot be taken leaves what was', async () => {
   expect(new Set(warned)).toEqual(new Set(['still using the previous contents']));
 });
 
-test('what is too early is offered again a minute later', async () => {
+test('contents that are too early are tried again a minute later', async () => {
   const clock = new FakeClock();
   writeFileSync(file, 'one');
   await follow({ file }, clock);
@@ -96,7 +96,7 @@ test('what is too early is offered again a minute later', async () => {
   expect(taken).toEqual(['one', 'early']);
 });
 
-test('a file that cannot be read is told of once, until it could be, and is taken again then', async () => {
+test('an unreadable file is reported once, and loaded again when it is readable', async () => {
   writeFileSync(file, 'one');
   const clock = new FakeClock();
   let unreadable = 0;
@@ -119,7 +119,7 @@ test('a file that cannot be read is told of once, until it could be, and is take
   expect(taken).toEqual(['one', 'one', 'one']);
 });
 
-test('a change nobody tells of is found in a minute', async () => {
+test('a change without a notification is found within a minute', async () => {
   writeFileSync(file, 'one');
   const clock = new FakeClock();
   await follow({ file }, clock);
@@ -132,7 +132,7 @@ test('a change nobody tells of is found in a minute', async () => {
   expect(taken).toEqual(['one', 'two']);
 });
 
-test('nothing is left behind of looks that found no change', async () => {
+test('polls without changes leave nothing behind', async () => {
   writeFileSync(file, 'one');
   const clock = new FakeClock();
   await follow({ file }, clock);
@@ -145,7 +145,7 @@ test('nothing is left behind of looks that found no change', async () => {
   expect(getEventListeners(stopping.signal, 'abort')).toHaveLength(listening);
 });
 
-test('at the beginning it must be there, and good', async () => {
+test('at the start the file must exist and be valid', async () => {
   await expect(follow({ file })).rejects.toThrow(`cannot read ${file}: ENOENT`);
   writeFileSync(file, 'bad');
   await expect(follow({ file })).rejects.toThrow(`${file}: bad text`);
@@ -153,18 +153,18 @@ test('at the beginning it must be there, and good', async () => {
   await expect(follow({ file })).rejects.toThrow(`cannot read ${file}: it is larger than 16777216 bytes`);
 });
 
-test.runIf(existsSync('/dev/zero'))('a file that never ends is not read to its end', async () => {
+test.runIf(existsSync('/dev/zero'))('an endless file is not read to its end', async () => {
   await expect(readText('/dev/zero')).rejects.toThrow('cannot read /dev/zero: it is larger than 16777216 bytes');
 });
 
-test('what is not there or not good is told of with the option that names it', async () => {
+test('a missing or invalid file is reported with its option', async () => {
   const source = { file, option: 'part.textFile' };
   await expect(follow(source)).rejects.toThrow(`part.textFile: cannot read ${file}: ENOENT`);
   writeFileSync(file, 'bad');
   await expect(follow(source)).rejects.toThrow(`part.textFile: ${file}: bad text`);
 });
 
-test('a text in the place of a path is not repeated', async () => {
+test('a literal text in place of a path is not quoted in the error', async () => {
   const error: unknown = await readText('-----BEGIN PRIVATE KEY-----\ns3cret').catch((thrown: unknown) => thrown);
   expect(String(error)).toBe('Error: cannot read (a literal text, not a path): ENOENT');
   expect(inspect(error)).not.toContain('s3cret');

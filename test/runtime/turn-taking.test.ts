@@ -5,7 +5,7 @@ const work = (ms: number): void => {
   for (const end = performance.now() + ms; performance.now() < end; );
 };
 
-test('a turn for others is due after long work, and again after more of it', async () => {
+test('a turn is due after long work, and again after more of it', async () => {
   const turns = new TurnTaking();
   expect(turns.isDue).toBe(false);
   work(20);
@@ -19,7 +19,7 @@ test('a turn for others is due after long work, and again after more of it', asy
   expect(turns.isDue).toBe(true);
 });
 
-test('of several with much to do, one goes on between two turns of the event loop', async () => {
+test('of several long tasks, one continues per turn of the event loop', async () => {
   let loops = 0;
   let counting = true;
   const count = (): void => {
@@ -46,7 +46,7 @@ test('of several with much to do, one goes on between two turns of the event loo
   expect(new Set(ranIn).size).toBe(12);
 });
 
-test('of many with little to do, several go on between two turns of the event loop', async () => {
+test('of many short tasks, several continue per turn of the event loop', async () => {
   const many = 500;
   let loops = 0;
   let counting = true;
