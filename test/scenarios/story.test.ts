@@ -98,7 +98,7 @@ describe.skipIf(kubectls.length === 0)('the story', () => {
       await k('create', '-f', write(`${name}.yaml`, signingRequest({ name, signerName: clientSigner, ...pem })));
     };
 
-    test('looks around', async () => {
+    test('discovers the API', async () => {
       expect(JSON.parse(await k('get', '--raw', '/version'))).toMatchObject({ major: '1', minor: '36' });
       expect((await k('api-resources', '-o', 'name')).split('\n')).toEqual(
         expect.arrayContaining([
@@ -120,7 +120,7 @@ describe.skipIf(kubectls.length === 0)('the story', () => {
       expect(await whoami(as())).toBe('kubernetes-admin');
     });
 
-    test('sees the accounts of a new namespace appear', async () => {
+    test('sees service accounts of a new namespace appear', async () => {
       expect(await k('create', 'ns', namespace)).toBe(`namespace/${namespace} created\n`);
       const watch = as().start('get', 'sa', '-n', namespace, '-w', '--no-headers');
       await watch.printed(/^default\s/m);
@@ -129,7 +129,7 @@ describe.skipIf(kubectls.length === 0)('the story', () => {
       await watch.stop();
     });
 
-    test('a node agent gets its certificate by itself', async () => {
+    test('gets a node agent its certificate without approval by hand', async () => {
       const name = `node-${tag}`;
       for (const role of ['node-bootstrapper', 'certificates.k8s.io:certificatesigningrequests:nodeclient']) {
         const binding = `${namespace}-${role.split(':').at(-1)}`;
@@ -179,7 +179,7 @@ describe.skipIf(kubectls.length === 0)('the story', () => {
       expect(await whoami(as().with(node))).toBe(`system:node:${name}`);
     });
 
-    test('a person decides about client certificates', async () => {
+    test('lets a person approve and deny client certificates', async () => {
       const [alice, mallory] = [`alice-${tag}`, `mallory-${tag}`];
       await request(mallory);
       expect(await k('get', 'csr', alice, '--no-headers')).toMatch(/ Pending\n$/);
@@ -203,7 +203,7 @@ describe.skipIf(kubectls.length === 0)('the story', () => {
       expect((await json(as(), 'get', 'csr', mallory)).status.certificate).toBeUndefined();
     });
 
-    test('a signer of its own program serves its own name', async () => {
+    test('gets certificates of a custom signer under its own name', async () => {
       const name = `job-${tag}`;
       const pem = opensslRequest(files, name, `/CN=${name}`);
       const manifest = write(`${name}.yaml`, signingRequest({ name, signerName: ciSigner, ...pem }));
@@ -218,7 +218,7 @@ describe.skipIf(kubectls.length === 0)('the story', () => {
       expect(await k('get', 'clustertrustbundles', '-o', 'name')).toMatch(new RegExp(`/${prefix}:[0-9a-f]+$`, 'm'));
     });
 
-    test('what is published comes back when it is deleted or edited', async () => {
+    test('sees published objects come back when deleted or edited', async () => {
       const [bundle] = (
         await json(as(), 'get', 'clustertrustbundles', `--field-selector=spec.signerName=${clientSigner}`)
       ).items;
@@ -236,7 +236,7 @@ describe.skipIf(kubectls.length === 0)('the story', () => {
       expect(await until(as(), content, (text) => text !== '')).toBe(before);
     });
 
-    test('a kind of its own is served, explained, pruned, defaulted and validated', async () => {
+    test('serves, explains, prunes, defaults and validates a custom kind', async () => {
       const group = `${tag}.example.com`;
       const resource = `gadgets.${group}`;
       const definition = write(`${tag}-crd.yaml`, gadgetDefinition(group));
