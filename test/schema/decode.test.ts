@@ -15,11 +15,11 @@ const decode = (schema: Schema, text: string): Json => runSync(decodeText(schema
 const strict = (schema: Schema, text: string): readonly string[] => runSync(decodeText(schema, readJson(text))).strict;
 const textOf = (schema: Schema, text: string): string => JSON.stringify(decode(schema, text));
 
-test('of no number minus is left, where numbers are whole', () => {
+test('the minus of -0 is dropped from integers', () => {
   expect(textOf(everything, '{"large":-0,"port":-0}')).toBe(textOf(everything, '{"large":0,"port":0}'));
 });
 
-test('what a converter does not know is told without keys of maps, in order', () => {
+test('unknown fields found by a converter are reported sorted and without map keys', () => {
   const text = '{"zz":1,"properties":{"b":{"x":1},"a":{"x":1,"properties":{"c":{"\\"y":1}}}}}';
   const found = (converts: boolean) => runSync(decodeText(props, readJson(text), { converts })).strict;
   expect(found(true)).toEqual([
@@ -36,13 +36,13 @@ test('what a converter does not know is told without keys of maps, in order', ()
   ]);
 });
 
-test('what a converter does not know is told however much it is', () => {
+test('a converter reports any number of unknown fields', () => {
   const text = JSON.stringify(Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`no${at}`, 1])));
   const found = (converts: boolean) => runSync(decodeText(props, readJson(text), { converts })).strict.length;
   expect([found(true), found(false)]).toEqual([150, 100]);
 });
 
-describe('wrong types are refused in the words of Go', () => {
+describe('wrong types are refused with the messages of Go', () => {
   const field = (rest: string): string => `json: cannot unmarshal ${rest}`;
   test.each<[Schema, string, string]>([
     [configMap, '{"data":{"k":1}}', field('number into Go struct field ConfigMap.data of type string')],
@@ -171,7 +171,7 @@ describe('wrong types are refused in the words of Go', () => {
     expect(() => decode(schema, text)).toThrow(expect.objectContaining({ name: 'DecodeError', message }));
   });
 
-  test('what decodes itself does not know where it stands', () => {
+  test('a type with its own UnmarshalJSON does not know its path', () => {
     const text = '{"properties":{"a":{"items":{"properties":{"b":{"additionalProperties":{"type":1}}}}}}}';
     const own = field(
       'number into Go struct field JSONSchemaProps.properties.additionalProperties.type of type string',
@@ -183,14 +183,14 @@ describe('wrong types are refused in the words of Go', () => {
     );
   });
 
-  test('the first wrong type in document order is reported, but a time that does not parse before all', () => {
+  test('the first wrong type in document order is reported, but an invalid time before all', () => {
     expect(() => decode(configMap, '{"data":{"k":1},"metadata":{"name":5}}')).toThrow('ConfigMap.data of type string');
     expect(() => decode(configMap, '{"metadata":{"name":5},"data":{"k":1}}')).toThrow('ObjectMeta.metadata.name');
     expect(() => decode(configMap, '{"data":{"k":1},"metadata":{"creationTimestamp":""}}')).toThrow('parsing time ""');
   });
 });
 
-describe('unknown and repeated members', () => {
+describe('unknown and duplicate fields', () => {
   test('are reported in document order', () => {
     const text =
       '{"apiVersion":"v1","metadata":{"labels":{"l":"1","l":"2"},"nonsense":1},"data":{"k":"1","k":"2"},"unknown":true,"data":{"z":"3"}}';
@@ -206,7 +206,7 @@ describe('unknown and repeated members', () => {
     );
   });
 
-  test('names differ by case', () => {
+  test('field names are case-sensitive', () => {
     expect(strict(signingRequest, '{"spec":{"Request":"","signername":"x"}}')).toEqual([
       'unknown field "spec.Request"',
       'unknown field "spec.signername"',
@@ -222,18 +222,18 @@ describe('unknown and repeated members', () => {
     ]);
   });
 
-  test('below a union and inside unknown members nothing is reported', () => {
+  test('below a union and inside unknown fields nothing is reported', () => {
     expect(strict(props, '{"items":{"readOnly":true}}')).toEqual([]);
     expect(strict(configMap, '{"x":{"a":1,"a":2}}')).toEqual(['unknown field "x"']);
   });
 
-  test('paths may begin elsewhere', () => {
+  test('paths may have a prefix', () => {
     const report = { strict: new Complaints(), path: 'metadata' };
     compileDecoder(objectMeta)({ zebra: 1 }, report);
     expect(report.strict.texts).toEqual(['unknown field "metadata.zebra"']);
   });
 
-  test('null after a value takes away what Go has a pointer to, and nothing else', () => {
+  test('null after a value removes what is a pointer in Go, and nothing else', () => {
     const kind = struct('v1.Kind', {
       text: member(1, string()),
       maybe: optional(2, string()),
@@ -243,41 +243,45 @@ describe('unknown and repeated members', () => {
     expect(textOf(kind, given)).toBe('{"text":"t"}');
   });
 
-  test('a struct given twice adds up', () => {
+  test('duplicate structs are merged', () => {
     expect(textOf(signingRequest, '{"spec":{"username":"u","uid":"1"},"spec":{"uid":"2"}}')).toContain(
       '"username":"u","uid":"2"',
     );
   });
 
   test.each([
-    ['of structs adds up item by item', '[{"a":"1","b":"2"},{"a":"3"}],"items":[{"a":"4"}]', '[{"a":"4","b":"2"}]'],
-    ['of null among structs leaves them', '[{"a":"1"}],"items":[null,{"b":"2"}]', '[{"a":"1"},{"b":"2"}]'],
-    ['of nothing in between is forgotten', '[{"a":"1"}],"items":[],"items":[{"b":"2"}]', '[{"b":"2"}]'],
-    ['of null in between is forgotten', '[{"a":"1"}],"items":null,"items":[{"b":"2"}]', '[{"b":"2"}]'],
+    ['of structs is merged item by item', '[{"a":"1","b":"2"},{"a":"3"}],"items":[{"a":"4"}]', '[{"a":"4","b":"2"}]'],
+    ['of null among structs keeps those', '[{"a":"1"}],"items":[null,{"b":"2"}]', '[{"a":"1"},{"b":"2"}]'],
+    ['with an empty one in between starts over', '[{"a":"1"}],"items":[],"items":[{"b":"2"}]', '[{"b":"2"}]'],
+    ['with null in between starts over', '[{"a":"1"}],"items":null,"items":[{"b":"2"}]', '[{"b":"2"}]'],
     [
-      'that hides items shows them where it is longer again',
+      'shows hidden items again when it gets longer',
       '[{},{"a":"1"}],"items":[{}],"items":[{},{"b":"2"}]',
       '[{},{"a":"1","b":"2"}]',
     ],
-    ['of structs that repeat members', '[{"a":"1","a":"2"}],"items":[{"b":"3","b":null}]', '[{"a":"2","b":"3"}]'],
-  ])('a list given twice: one %s', (_, items, expected) => {
+    [
+      'of structs merges repeated members, too',
+      '[{"a":"1","a":"2"}],"items":[{"b":"3","b":null}]',
+      '[{"a":"2","b":"3"}]',
+    ],
+  ])('a duplicate list %s', (_, items, expected) => {
     const item = struct('v1.Item', { a: member(1, string()), b: member(2, string()) });
     expect(textOf(struct('v1.Kind', { items: member(1, list(item)) }), `{"items":${items}}`)).toBe(
       `{"items":${expected}}`,
     );
   });
 
-  test('bytes and then null are none', () => {
+  test('bytes followed by null are unset', () => {
     expect(textOf(struct('v1.Kind', { blob: member(1, bytes()) }), '{"blob":"AA==","blob":null}')).toBe('{}');
   });
 
-  test('a time and then null is none', () => {
+  test('a time followed by null is unset', () => {
     const kind = struct('v1.Kind', { when: member(1, time()), exactly: member(2, microTime()) });
     const given = '{"when":"2025-01-01T00:00:00Z","when":null,"exactly":"2025-01-01T00:00:00.000001Z","exactly":null}';
     expect(textOf(kind, given)).toBe('{}');
   });
 
-  test('what is given a thousand times adds up once, and no more is taken', () => {
+  test('a thousand repetitions are merged in one go, and more are refused', () => {
     const labels = (count: number): string =>
       `{"metadata":{${Array.from({ length: count }, (_, at) => `"labels":{"k${at}":"v"}`).join()}}}`;
     const decoded = decode(configMap, labels(1_001)) as { metadata: { labels: JsonObject } };
@@ -287,8 +291,8 @@ describe('unknown and repeated members', () => {
 
   test.each([
     ['before', (inner: string) => `{"properties":{"p":${inner}},"properties":{}}`],
-    ['behind', (inner: string) => `{"items":{},"items":${inner}}`],
-  ])('what is %s something repeated at every level is decoded once more, not once a level', async (_, around) => {
+    ['after', (inner: string) => `{"items":{},"items":${inner}}`],
+  ])('%s a member repeated at every level, the rest is decoded once more, not once a level', async (_, around) => {
     const wide = Array.from({ length: 8_000 }, (_, at) => `"p${at}":{"type":"string"}`);
     let nested = `{"properties":{${wide.join()}}}`;
     for (let depth = 0; depth < 400; depth++) nested = around(nested);
@@ -297,20 +301,20 @@ describe('unknown and repeated members', () => {
 });
 
 describe('the canonical form', () => {
-  test('has declared order, zero values by presence, nothing empty', () => {
+  test('has fields in declared order, zero values by presence, and no empty values', () => {
     expect(textOf(signingRequest, '{"status":{"conditions":[]},"metadata":{"labels":{},"name":"a"},"kind":"K"}')).toBe(
       '{"kind":"K","metadata":{"name":"a"},"spec":{"request":null,"signerName":""},"status":{}}',
     );
   });
 
-  test('fills what is always there', () => {
+  test('fills in fields that are always present', () => {
     expect(textOf(everything, '{}')).toBe(
       '{"metadata":{},"text":"","flag":false,"small":0,"blob":null,"when":null,"names":null}',
     );
     expect(textOf(everything, 'null')).toBe(textOf(everything, '{}'));
   });
 
-  test('keeps zero values of pointers, and empty lists that are always there', () => {
+  test('keeps zero values of pointers, and empty lists that are always present', () => {
     expect(decode(everything, '{"maybeFlag":false,"large":0,"port":0,"free":{},"names":[],"owner":{}}')).toMatchObject({
       maybeFlag: false,
       large: 0,
@@ -332,12 +336,12 @@ describe('the canonical form', () => {
     });
   });
 
-  test('takes undefined as absent, as objects made by code have it', () => {
+  test('takes undefined as absent, as in objects made by code', () => {
     const given = { metadata: { name: 'a', labels: undefined }, immutable: undefined } as unknown as Json;
     expect(compileDecoder(configMap)(given)).toEqual({ metadata: { name: 'a' } });
   });
 
-  test('sorts maps, whatever the names', () => {
+  test('sorts maps, whatever their keys', () => {
     const value = decode(configMap, '{"data":{"b":"1","__proto__":"2","a":"3","constructor":"4"}}') as { data: object };
     expect(Object.entries(value.data)).toEqual([
       ['__proto__', '2'],
@@ -369,7 +373,7 @@ describe('the canonical form', () => {
     expect(() => decode(configMap, `{"metadata":{"creationTimestamp":"${given}"}}`)).toThrow(message);
   });
 
-  test('micro times have six digits, given and kept', () => {
+  test('micro times must have six fraction digits, and keep them', () => {
     expect(decode(everything, '{"precisely":"2026-07-01T12:00:00.123456+02:00"}')).toMatchObject({
       precisely: '2026-07-01T10:00:00.123456Z',
     });
@@ -426,7 +430,7 @@ describe('the canonical form', () => {
     expect(decode(everything, `{"amount":{"a":"${given}"}}`)).toMatchObject({ amount: { a: kept } });
   });
 
-  test('decoding what was decoded changes nothing', () => {
+  test('decoding is idempotent', () => {
     const value = fc.letrec((tie) => ({
       any: fc.oneof(
         { depthSize: 'small' },
@@ -494,7 +498,7 @@ describe('kind and apiVersion of a body', () => {
   });
 });
 
-describe('lists and maps of thousands', () => {
+describe('large lists and maps', () => {
   const names = Array.from({ length: 5_000 }, (_, at) => `k${at}`);
   const texts = Object.fromEntries(names.map((name) => [name, 'x']));
   const inOrder = Object.fromEntries(Object.entries(texts).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -516,7 +520,7 @@ describe('lists and maps of thousands', () => {
     expect(stepsOf(lists).text === JSON.stringify(lists)).toBe(true);
   });
 
-  test('what is wrong inside has its place', () => {
+  test('errors inside have their path', () => {
     expect(() => stepsOf({ data: { ...texts, k4999: 5 } })).toThrow(
       'json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
     );

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { coerceEmbedded } from '../../src/schema/embedded.js';
 import type { Schema } from '../../src/schema/schema.js';
 
-test.each([true, false])('metadata of an embedded resource comes in the order of names (drop: %s)', (drop) => {
+test.each([true, false])('metadata of an embedded resource is sorted by name (drop: %s)', (drop) => {
   const schema: Schema = {
     type: 'object',
     properties: new Map([['inner', { type: 'object', embeddedResource: true, preserveUnknownFields: true }]]),

@@ -17,20 +17,20 @@ const schema = struct('v1.Thing', {
 
 test.each<[string, JsonObject, JsonObject]>([
   [
-    'lists and maps that are always written',
+    'lists and maps that would always be written',
     { parts: [], part: { names: [], sizes: {} } },
     { parts: null, part: { names: null, sizes: null } },
   ],
   [
-    'what is in lists and maps',
+    'those inside lists and maps',
     { parts: [{ names: [] }], byName: { a: { sizes: {} } } },
     { parts: [{ names: null }], byName: { a: { sizes: null } } },
   ],
-])('nothing is left of what is empty: %s', (_, value, expected) => {
+])('empty values are removed: %s', (_, value, expected) => {
   expect(withoutEmpty(schema, value)).toEqual(expected);
 });
 
-test('the rest stays as it is', () => {
+test('other values are kept', () => {
   const value = { name: '', parts: [{ names: ['a'], notes: [] }, null], byName: {}, other: [], part: null };
   expect(withoutEmpty(schema, value)).toEqual(value);
   expect(withoutEmpty(struct('v1.Plain', { notes: field(1, list(string())) }), value)).toBe(value);

@@ -25,7 +25,7 @@ function encoded(of: EncodedType, object: object): EncodedObject {
 const marked = ({ bytes, revisionAt }: EncodedObject): string =>
   `${bytes.subarray(0, revisionAt)}^${bytes.subarray(revisionAt)}`;
 
-test('a built-in object is written in declared order, with a place for its revision', () => {
+test('a built-in object is written in declared order, with a place for its resourceVersion', () => {
   const object = {
     data: { b: '<&>\u2028', a: 'é' },
     metadata: { labels: {}, uid: 'u', name: 'n', resourceVersion: '7' },
@@ -35,7 +35,7 @@ test('a built-in object is written in declared order, with a place for its revis
   );
 });
 
-test('a custom object is written alphabetically throughout', () => {
+test('a custom object is written in alphabetical order throughout', () => {
   const object = {
     spec: { z: 1, a: [{ c: 1, b: 2 }] },
     metadata: { uid: 'u', name: 'n' },
@@ -51,14 +51,14 @@ test('a custom object is written alphabetically throughout', () => {
 test.each<[string, EncodedType, (names: object) => object]>([
   ['a custom object', custom, (names) => ({ metadata: { name: 'n' }, spec: names })],
   ['a map', type, (names) => ({ metadata: { name: 'n' }, data: names })],
-])('members of %s are in the order of their bytes', (_, of, objectWith) => {
+])('members of %s are sorted by bytes', (_, of, objectWith) => {
   const sorted = '{"aＡ":"1","a😀":"2","Ａ":"3","😀":"4"}';
   for (const names of [sorted, '{"a😀":"2","aＡ":"1","😀":"4","Ａ":"3"}']) {
     expect(marked(encoded(of, objectWith(JSON.parse(names))))).toContain(sorted);
   }
 });
 
-test('an object is copied for that only where a name asks for it', () => {
+test('sorting by bytes copies an object only if a name requires it', () => {
   const deep = { spec: { a: [{ b: '😀' }, { é: '\uffff' }] } };
   expect(sortByBytes(deep)).toBe(deep);
   const named = { kept: { x: 1 }, spec: { '😀': 1, Ａ: 2 } };
@@ -67,7 +67,7 @@ test('an object is copied for that only where a name asks for it', () => {
   expect(ordered.kept).toBe(named.kept);
 });
 
-test('the place of the revision is found whatever else looks like it', () => {
+test('the place of the resourceVersion is found among similar members', () => {
   const object = {
     aé: { resourceVersion: '0', __proto__: null },
     metadata: { annotations: { resourceVersion: '0', x: '"resourceVersion":"0"' }, name: 'n' },
@@ -76,7 +76,7 @@ test('the place of the revision is found whatever else looks like it', () => {
   expect(marked(encoded(custom, object))).toContain('},"name":"n","resourceVersion":"^"},"zz":');
 });
 
-test('maps of thousands are put in order and written in steps', () => {
+test('large maps are sorted and written in steps', () => {
   const names = Array.from({ length: 5_000 }, (_, n) => `k${(n * 7919) % 5_000}`);
   const data = Object.fromEntries(names.map((name) => [name, '<']));
   const { order, writeInSteps } = compileEncoder(type);
@@ -89,7 +89,7 @@ test('maps of thousands are put in order and written in steps', () => {
   expect(result.bytes.toString()).toContain('"k0":"\\u003c","k1":"\\u003c","k10":');
 });
 
-test('an object without metadata has no place for a revision', () => {
+test('an object without metadata has no place for a resourceVersion', () => {
   expect(encoded(custom, { spec: 1 }).revisionAt).toBe(-1);
 });
 
@@ -100,7 +100,7 @@ test('list items of built-in kinds carry neither kind nor apiVersion', () => {
 });
 
 describe('arranging', () => {
-  test('gives objects built by code the form of decoded ones', () => {
+  test('gives objects made by code the form of decoded ones', () => {
     const object = {
       status: { conditions: [{ status: 'True', type: 'A', lastUpdateTime: null }] },
       metadata: {},
@@ -112,7 +112,7 @@ describe('arranging', () => {
     expect(JSON.stringify(arrange(everything, {}))).toBe(JSON.stringify(compileDecoder(everything)({})));
   });
 
-  test('leaves out what is never written and what is not known', () => {
+  test('leaves out write-only and unknown fields', () => {
     const schema = {
       ...configMap,
       properties: new Map([
@@ -123,7 +123,7 @@ describe('arranging', () => {
     expect(arrange(schema, { metadata: {}, stringData: 'x', other: 1 })).toEqual({ metadata: {} });
   });
 
-  test('goes into schemas that contain themselves', () => {
+  test('handles recursive schemas', () => {
     const value = {
       properties: { b: { type: 'x', default: { z: 1, a: 2 } }, a: { items: { properties: {}, type: '' } } },
     };
@@ -132,7 +132,7 @@ describe('arranging', () => {
     );
   });
 
-  test('puts JSON that Go reads into values in order, and leaves other JSON as it came', () => {
+  test('sorts JSON that Go parses into values, and keeps other JSON as it is', () => {
     const schema = struct('v1.T', {
       read: field(1, anyJson({ go: 'v1.JSON', sorted: true })),
       many: field(2, list(anyJson({ go: 'v1.JSON', sorted: true }))),
@@ -144,12 +144,12 @@ describe('arranging', () => {
     );
   });
 
-  test('writes no list of nothing where a schema could be', () => {
+  test('leaves out an empty list where a schema could be', () => {
     const value = { items: [], properties: { a: { items: [] }, b: { items: {} } }, additionalProperties: false };
     expect(arrange(props, value)).toEqual({ properties: { a: {}, b: { items: {} } }, additionalProperties: false });
   });
 
-  test('keeps members named like prototypes', () => {
+  test('keeps members named __proto__', () => {
     const value = JSON.parse('{"metadata":{},"data":{"b":"1","__proto__":"2"}}');
     expect(JSON.stringify(arrange(configMap, value))).toBe('{"metadata":{},"data":{"__proto__":"2","b":"1"}}');
     const widget = JSON.parse('{"metadata":{},"spec":{"b":{"y":1,"x":1},"__proto__":{"y":1,"x":1}}}');

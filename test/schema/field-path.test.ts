@@ -17,7 +17,7 @@ test.each([
   ['.spec.m.any', 'spec.m[any]'],
   ['.any.thing', 'any[thing]'],
   ['', ''],
-])('%j leads somewhere', (path, text) => {
+])('%j is valid', (path, text) => {
   expect(followPath(path, schema, { brackets: true })).toMatchObject({ text });
 });
 
@@ -29,10 +29,10 @@ test.each([
   ['.spec.', 'unexpected end of JSON path'],
   ['.spec[0]', 'expected single quoted string but got 0'],
   [".spec['m'", 'unexpected end of JSON path'],
-])('%j does not: %s', (path, why) => {
+])('%j is invalid: %s', (path, why) => {
   expect(followPath(path, schema, { brackets: true })).toBe(why);
 });
 
-test('brackets can be ruled out', () => {
+test('brackets can be disallowed', () => {
   expect(followPath(".spec['m']", schema, { brackets: false })).toBe('array notation is not allowed');
 });

@@ -26,10 +26,10 @@ import { configMap, everything, props, ruleWithOperations, signingRequest } from
 const hex = (text: string): Buffer => Buffer.from(text.replace(/\s/g, ''), 'hex');
 const ascii = (text: string): string => Buffer.from(text).toString('hex');
 
-describe('bytes are those of the generated code of Kubernetes', () => {
+describe("bytes equal those of Kubernetes' generated code", () => {
   const emptyMeta = '0a00 1200 1a00 2200 2a00 3200 3800 4200';
 
-  test('what is no pointer is written, zero or not', () => {
+  test('non-pointers are written, zero or not', () => {
     expect(encodeProtobuf(configMap, {})).toEqual(hex(`0a10 ${emptyMeta}`));
     expect(encodeProtobuf(configMap, { immutable: false })).toEqual(hex(`0a10 ${emptyMeta} 2000`));
   });
@@ -48,7 +48,7 @@ describe('bytes are those of the generated code of Kubernetes', () => {
     expect(encodeProtobuf(requestSpec, { boundObjectRef: {} })).toEqual(hex('1a02 1a00'));
   });
 
-  test('map entries by key, lists one by one, lists in maps as messages', () => {
+  test('map entries are sorted by key, lists are repeated fields, lists in maps are messages', () => {
     expect(encodeProtobuf(configMap, { data: { b: '2', a: '1' } })).toEqual(
       hex(`0a10 ${emptyMeta} 1206 0a0161 120131 1206 0a0162 120132`),
     );
@@ -64,7 +64,7 @@ describe('bytes are those of the generated code of Kubernetes', () => {
     );
   });
 
-  test('fields that JSON shows inline stand in a message of their own', () => {
+  test('inlined JSON fields are in their own message', () => {
     const value = { operations: ['o'], apiGroups: ['g', 'h'], scope: 's' };
     const bytes = hex(`0a01${ascii('o')} 1209 0a01${ascii('g')} 0a01${ascii('h')} 2201${ascii('s')}`);
     expect(encodeProtobuf(ruleWithOperations, value)).toEqual(bytes);
@@ -95,12 +95,12 @@ describe('bytes are those of the generated code of Kubernetes', () => {
     );
   });
 
-  test('a number too large for an exact integer goes into a double all the same', () => {
+  test('a number too large for an exact integer is still encoded as a double', () => {
     const read = parseJson('{"ratio":9007199254740992}');
     expect(encodeProtobuf(everything, read as JsonObject)).toEqual(encodeProtobuf(everything, { ratio: 2 ** 53 }));
   });
 
-  test('unions carry a flag beside the schema', () => {
+  test('unions have a flag beside the schema', () => {
     expect(encodeProtobuf(props, { additionalProperties: true })).toEqual(hex('2a00 6000 f201 02 0801'));
     expect(encodeProtobuf(props, { additionalProperties: { type: 'x' } })).toEqual(
       hex('2a00 6000 f201 09 0801 1205 2a0178 6000'),
@@ -128,7 +128,7 @@ describe('bytes are those of the generated code of Kubernetes', () => {
 });
 
 describe('reading', () => {
-  test('messages given in parts add up, of scalars the last counts, unknown fields are passed over', () => {
+  test('merges split messages, takes the last scalar, and skips unknown fields', () => {
     const bytes = hex(
       `0a03 0a0161 0a03 1a016e 0a03 0a0162 2001 2000 5a00 9801 05 7b 08 01 7c 6d 00000000 71 0000000000000000`,
     );
@@ -138,12 +138,12 @@ describe('reading', () => {
     });
   });
 
-  test('of a value of a map that comes twice the last counts', () => {
+  test('takes the last of duplicate values of a map', () => {
     const read = runSync(decodeProtobuf(signingRequest, hex('120f 320d 0a0161 1203 0a0162 1203 0a0163')));
     expect(read).toMatchObject({ spec: { extra: { a: ['c'] } } });
   });
 
-  test('numbers of a list may be packed', () => {
+  test('accepts packed numbers in lists', () => {
     const schema = {
       ...everything,
       properties: new Map([['numbers', { type: 'array', items: { type: 'integer' }, wire: { number: 1 } }]] as const),
@@ -151,7 +151,7 @@ describe('reading', () => {
     expect(runSync(decodeProtobuf(schema, hex('0a03 01 9601 0805')))).toEqual({ numbers: [1, 150, 5] });
   });
 
-  test('an envelope of another kind is only named', () => {
+  test('returns only the type of an envelope of another kind', () => {
     const envelope = encodeObject(signingRequest, { apiVersion: 'v1', kind: 'CertificateSigningRequest' });
     expect(runSync(decodeEnvelope(configMap, envelope))).toEqual({
       apiVersion: 'v1',
@@ -159,13 +159,13 @@ describe('reading', () => {
     });
   });
 
-  test('keys named like prototypes', () => {
+  test('keeps keys named __proto__', () => {
     const data = JSON.parse('{"__proto__":"x"}') as JsonObject;
     const { data: read } = runSync(decodeProtobuf(configMap, encodeProtobuf(configMap, { data })));
     expect(Object.entries(read as object)).toEqual([['__proto__', 'x']]);
   });
 
-  test('large messages are read in steps, also inside others', () => {
+  test('reads large messages in steps, also inside others', () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`name-${n}`, 'x'.repeat(20)]));
     const fieldsV1 = { 'f:a': 'x'.repeat(70_000) };
     for (const value of [
@@ -183,15 +183,15 @@ describe('reading', () => {
   });
 
   test.each([
-    ['one', `12d0fd05${'1200'.repeat(49_000)}`, 90],
-    ['together', `12c0b802${'1200'.repeat(20_000)}`.repeat(20), 8],
-  ])('entries of a map are read in steps if they have many fields: %s', (_, bytes, least) => {
+    ['a single entry', `12d0fd05${'1200'.repeat(49_000)}`, 90],
+    ['several entries', `12c0b802${'1200'.repeat(20_000)}`.repeat(20), 8],
+  ])('reads map entries with many fields in steps: %s', (_, bytes, least) => {
     const { pauses, result } = countSteps(decodeProtobuf(configMap, hex(bytes)));
     expect(result).toEqual({ data: { '': '' } });
     expect(pauses).toBeGreaterThan(least);
   });
 
-  test('large messages are written in steps, also inside others', () => {
+  test('writes large messages in steps, also inside others', () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`name-${n}`, 'x'.repeat(20)]));
     const parts = Array.from({ length: 5_000 }, (_, id) => ({ id }));
     for (const [schema, value] of [
@@ -208,12 +208,12 @@ describe('reading', () => {
     }
   });
 
-  test('a message of more fields than are read is refused', () => {
+  test('refuses a message with too many fields', () => {
     const bytes = Buffer.concat(Array.from({ length: 50_001 }, () => Buffer.from([0x12, 0])));
     expect(() => runSync(decodeProtobuf(configMap, bytes))).toThrow('exceeded 50000 fields');
   });
 
-  test('bytes that are not UTF-8 become replacement characters', () => {
+  test('replaces invalid UTF-8 with replacement characters', () => {
     expect(runSync(decodeProtobuf(configMap, hex('0a03 0a01ff')))).toEqual({ metadata: { name: '\ufffd' } });
   });
 
@@ -228,11 +228,11 @@ describe('reading', () => {
     ['0c', 'proto: ConfigMap: wiretype end group for non-group'],
     ['7b0801', 'unexpected EOF'],
     ['7e', 'proto: illegal wireType 6'],
-  ])('%s is refused', (bytes, message) => {
+  ])('refuses the bytes %s', (bytes, message) => {
     expect(() => runSync(decodeProtobuf(configMap, hex(bytes)))).toThrow(new ProtobufError(message));
   });
 
-  test('entries of maps are read as Go does, which looks neither at types nor where an entry ends', () => {
+  test('reads map entries as Go does, which checks neither wire types nor the end of an entry', () => {
     const read = (bytes: string): Json => runSync(decodeProtobuf(configMap, hex(bytes)));
     expect(read('1206 08016b 120176')).toEqual({ data: { k: 'v' } });
     // The value continues after the entry, where the next field would begin; what follows the entry is read
@@ -257,7 +257,7 @@ describe('reading', () => {
     [ruleWithOperations, '1001', 'Rule'],
     [ruleWithOperations, '1202 0801', 'APIGroups'],
     [signingRequest, '1202 1801', 'UID'],
-  ])('what is of another type within a message is refused', (schema, bytes, name) => {
+  ])('refuses a wrong wire type within a message', (schema, bytes, name) => {
     expect(() => runSync(decodeProtobuf(schema, hex(bytes)))).toThrow(
       new RegExp(`^proto: wrong wireType = \\d for field ${name}$`),
     );
@@ -270,17 +270,17 @@ describe('reading', () => {
     ['1001', 'Raw'],
     ['1801', 'ContentEncoding'],
     ['2001', 'ContentType'],
-  ])('an envelope with %s is refused', (bytes, name) => {
+  ])('refuses an envelope with %s', (bytes, name) => {
     const message = `proto: wrong wireType = 0 for field ${name}`;
     expect(() => readEnvelope(hex(`6b387300 ${bytes}`))).toThrow(new ProtobufError(message));
   });
 
-  test('what is no envelope is refused', () => {
+  test('refuses bytes that are not an envelope', () => {
     expect(() => readEnvelope(Buffer.from('{}'))).toThrow('expected prefix [107 56 115 0]');
     expect(() => readEnvelope(Buffer.alloc(0))).toThrow('empty data');
   });
 
-  test('nesting bombs are refused', () => {
+  test('refuses nesting bombs', () => {
     let bytes = hex('2a00');
     for (let level = 0; level < 2_000; level++) bytes = Buffer.from(encodeNested(bytes));
     expect(() => runSync(decodeProtobuf(props, bytes))).toThrow('exceeded max depth');
@@ -296,7 +296,7 @@ describe('reading', () => {
     return [0xc2, 0x01, ...length(union.length), ...union];
   };
 
-  test('whatever the bytes are, they are read or refused', () => {
+  test('reads or refuses any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         for (const schema of [configMap, everything, props]) {
@@ -312,7 +312,7 @@ describe('reading', () => {
   });
 });
 
-test('what was written reads back as the same object', () => {
+test('written objects are read back unchanged', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 5 });
   const seconds = fc
     .integer({ min: 0, max: 4_000_000_000 })

@@ -8,9 +8,9 @@ const text: Schema = { type: 'string' };
 const keep = { preserveUnknownFields: true };
 
 test.each<[string, Schema, JsonObject, JsonObject, readonly string[]]>([
-  ['unknown members go', object({ a: text }), { a: 1, b: 2 }, { a: 1 }, ['b']],
+  ['unknown members are removed', object({ a: text }), { a: 1, b: 2 }, { a: 1 }, ['b']],
   [
-    'in items and map values too',
+    'also in items and map values',
     object({ l: { items: object({ a: text }) }, m: { additionalProperties: object({}) } }),
     { l: [{ b: 1 }], m: { x: { y: 1 } } },
     { l: [{}], m: { x: {} } },
@@ -24,14 +24,14 @@ test.each<[string, Schema, JsonObject, JsonObject, readonly string[]]>([
     ['spec'],
   ],
   [
-    'an embedded one too',
+    'an embedded resource, too',
     object({ e: object({}, { embeddedResource: true }) }),
     { e: { kind: 'A', x: 1 } },
     { e: { kind: 'A' } },
     ['e.x'],
   ],
   [
-    'preserving nodes keep what they do not name',
+    'a node that preserves unknown fields keeps those',
     object({ p: object({ o: object({ a: text }) }, keep) }),
     { p: { x: { y: 1 }, o: { b: 1 } } },
     { p: { x: { y: 1 }, o: {} } },
@@ -44,9 +44,9 @@ test.each<[string, Schema, JsonObject, JsonObject, readonly string[]]>([
     { p: [{ x: 1, o: {} }] },
     ['p[0].o.b'],
   ],
-  ['junctors name nothing', object({}, { anyOf: [object({ a: text })] }), { a: 1 }, {}, ['a']],
+  ['anyOf and the like specify no members', object({}, { anyOf: [object({ a: text })] }), { a: 1 }, {}, ['a']],
   [
-    'values of any type lose their members',
+    'values under additionalProperties: true lose their members',
     object({}, { additionalProperties: true }),
     { m: { a: 1 } },
     { m: {} },
@@ -59,7 +59,7 @@ test.each<[string, Schema, JsonObject, JsonObject, readonly string[]]>([
   expect(value).toEqual(before);
 });
 
-test('what needs no pruning is the same value', () => {
+test('a value without unknown members is returned as it is', () => {
   const value = { a: 'x', l: [{ a: 1 }] };
   const schema = object({ a: text, l: { items: object({ a: text }) } });
   expect(prune(value, schema).value).toBe(value);

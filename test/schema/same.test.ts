@@ -4,7 +4,7 @@ import { runSync } from '../../src/api/steps.js';
 import { same, sameInSteps } from '../../src/schema/same.js';
 import { countSteps } from '../count-steps.js';
 
-test('values are the same as themselves in another order, and as nothing else', () => {
+test('values equal themselves in another order, and nothing else', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (left, right) => {
       const copy: unknown = JSON.parse(JSON.stringify(left), (_, value: unknown) =>
@@ -32,6 +32,6 @@ test.each([
   [2n ** 53n, 2 ** 53, true],
   [2n ** 53n + 1n, 2 ** 53, false],
   [2 ** 63, 2n ** 63n - 1n, false],
-])('a whole number is what it is, be it a double or not: %s, %s', (left, right, equal) => {
+])('a whole number equals itself, as a double or not: %s, %s', (left, right, equal) => {
   expect(same({ n: left }, { n: right })).toBe(equal);
 });

@@ -8,24 +8,24 @@ import { toSchema } from '../../src/schema/to-schema.js';
 const prefixes = ['x-kubernetes-', 'x-api-'];
 const read = (schema: JsonObject) => readSchemaProps(schema, prefixes);
 
-describe('a schema as it is written', () => {
-  test('is read under every prefix of extensions', () => {
+describe('a schema as written', () => {
+  test('is read with every extension prefix', () => {
     const schema = { type: 'array', items: { type: 'string' }, 'x-api-list-type': 'set' };
     expect(toSchema(read(schema))).toEqual({ type: 'array', items: { type: 'string' }, listType: 'set' });
   });
 
-  test('keeps no wrong types, no empty texts and no nulls', () => {
+  test('drops wrong types, empty strings and nulls', () => {
     const schema = { type: 1, format: '', default: null, required: 'a', properties: [], enum: {}, maxLength: '1' };
     expect(read(schema)).toEqual({});
   });
 
-  test('may name properties as it likes', () => {
+  test('may have properties of any name', () => {
     const schema = JSON.parse('{"properties":{"__proto__":{"type":"string"}}}') as JsonObject;
     expect(toSchema(read(schema)).properties?.get('__proto__')).toEqual({ type: 'string' });
   });
 
   test.each([{}, { description: 'd' }, { url: 'u' }, { description: 'd', url: 'u' }])(
-    'of where to read more it has what was given: %j',
+    'keeps given external docs: %j',
     (externalDocs) => {
       const given = { description: '', url: '', ...externalDocs };
       expect(toSchema(read({ externalDocs: given })).externalDocs).toEqual(externalDocs);
@@ -35,7 +35,7 @@ describe('a schema as it is written', () => {
     },
   );
 
-  test('is printed with the members of its values in order', () => {
+  test('is printed with sorted members of values', () => {
     const value = { b: [{ d: 1, c: 2 }], a: 1, '\u{1F642}': 1, '\uFF5E': 2 };
     const printed = '{"a":1,"b":[{"c":2,"d":1}],"\uFF5E":2,"\u{1F642}":1}';
     const { Default, Example, Enum } = internalForm(
@@ -49,7 +49,7 @@ describe('a schema as it is written', () => {
     ['items', (inner: JsonObject): JsonObject => ({ items: inner })],
     ['not', (inner: JsonObject): JsonObject => ({ not: inner })],
     ['anyOf', (inner: JsonObject): JsonObject => ({ anyOf: [inner] })],
-  ])('may not nest too deep through %s', (_, wrap) => {
+  ])('must not nest too deep through %s', (_, wrap) => {
     const nested = (depth: number): JsonObject => (depth === 1 ? {} : wrap(nested(depth - 1)));
     expect(read(nested(maxSchemaDepth))).toBeDefined();
     expect(() => read(nested(maxSchemaDepth + 1))).toThrow(SchemaTooDeep);
@@ -61,11 +61,11 @@ test.each<[JsonObject, string]>([
   [{ $schema: 'a' }, "OpenAPIV3Schema 'schema' is not supported"],
   [{ properties: { a: { not: { id: 'a' } } } }, "OpenAPIV3Schema 'id' is not supported"],
   [{ items: [{}] }, "OpenAPIV3Schema 'items' must be a schema, but is an array"],
-])('%j is not structural at all', (schema, why) => {
+])('%j is not structural', (schema, why) => {
   expect(notStructural(read(schema))).toBe(why);
 });
 
-test('violations are sorted by their text', () => {
+test('violations are sorted by text', () => {
   const schema = { type: 'object', properties: { b: {}, a: { type: 'array' } }, not: { type: 'x', title: 'y' } };
   expect(structuralViolations(read(schema), 's', 'x-').map(({ field }) => field)).toEqual([
     's.not.title',
@@ -75,7 +75,7 @@ test('violations are sorted by their text', () => {
   ]);
 });
 
-test('patterns of a schema may be so large together, each counted once', () => {
+test('the total size of patterns is limited, with each counted once', () => {
   const pattern = (text: string): JsonObject => ({ type: 'string', pattern: text });
   const schema = (count: number): JsonObject => ({
     type: 'object',

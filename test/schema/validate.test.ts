@@ -18,7 +18,7 @@ const keyed: Schema = {
   items: object({ k: { type: 'string', maxLength: 2 }, v: { type: 'integer' } }, { required: ['k'] }),
 };
 
-describe('what is wrong is said in Kubernetes\u2019 words', () => {
+describe('violations have the messages of Kubernetes', () => {
   test.each<[string, Schema, Json, readonly string[]]>([
     [
       'type',
@@ -29,7 +29,7 @@ describe('what is wrong is said in Kubernetes\u2019 words', () => {
     ['null', { type: 'string' }, null, ['<nil>: Invalid value: "null":  in body must be of type string: "null"']],
     ['nullable', { type: 'string', nullable: true }, null, []],
     [
-      'nullable does not help against an enum',
+      'nullable does not override an enum',
       { nullable: true, enum: ['a', null] },
       null,
       ['<nil>: Unsupported value: null: supported values: "a", "null"'],
@@ -42,7 +42,7 @@ describe('what is wrong is said in Kubernetes\u2019 words', () => {
     ],
     ['a whole number is an integer', { type: 'integer' }, 1, []],
     [
-      'a fraction is not',
+      'a fraction is not an integer',
       { type: 'integer' },
       1.5,
       [
@@ -74,7 +74,7 @@ describe('what is wrong is said in Kubernetes\u2019 words', () => {
     ],
     ['unknown format', { type: 'string', format: 'shoe' }, 'x', []],
     [
-      'integers meet the integer part of limits',
+      'integers are compared with the integer part of limits',
       { type: 'number', maximum: 1.5 },
       2,
       ['<nil>: Invalid value: 2:  in body should be less than or equal to 1'],
@@ -99,7 +99,7 @@ describe('what is wrong is said in Kubernetes\u2019 words', () => {
       ['<nil>: Invalid value: 1e+30:  in body should be less than or equal to 1e+20'],
     ],
     [
-      'an integer beside a limit that is none, as a float',
+      'an integer with a fractional limit is printed as a float',
       { type: 'integer', minimum: 5e9 + 0.5 },
       2147483648,
       [
@@ -108,7 +108,7 @@ describe('what is wrong is said in Kubernetes\u2019 words', () => {
       ],
     ],
     [
-      'the same of a multiple',
+      'also with a fractional multipleOf',
       { type: 'integer', multipleOf: 0.3 },
       9007199254740993n,
       [
@@ -117,13 +117,13 @@ describe('what is wrong is said in Kubernetes\u2019 words', () => {
       ],
     ],
     [
-      'limits of integers that are no int64 are the smallest one',
+      'limits of integers outside int64 become the smallest int64',
       { type: 'number', maximum: 1e20 },
       1,
       ['<nil>: Invalid value: 1:  in body should be less than or equal to -9223372036854775808'],
     ],
     [
-      'what is nearly whole is an integer, and not in its range',
+      'a nearly whole number is an integer, and out of range',
       { intOrString: true, anyOf: [{ type: 'integer' }] },
       1.0000000001,
       [
@@ -131,8 +131,8 @@ describe('what is wrong is said in Kubernetes\u2019 words', () => {
         '<nil>: Invalid value: "": Checked value must be of type integer (default format) in ',
       ],
     ],
-    ['numbers become what an enum has: fractions are cut', { enum: [1] }, 1.5, []],
-    ['numbers become what an enum has: characters', { enum: ['a'] }, 97, []],
+    ['numbers are converted to the type of the enum: fractions are truncated', { enum: [1] }, 1.5, []],
+    ['numbers are converted to the type of the enum: characters', { enum: ['a'] }, 97, []],
     [
       'items',
       { type: 'array', items: { type: 'string' }, maxItems: 1 },
@@ -142,9 +142,14 @@ describe('what is wrong is said in Kubernetes\u2019 words', () => {
         '<nil>: Too many: 2: must have at most 1 item',
       ].map((text) => text.replace('<nil>: Invalid', '[1]: Invalid')),
     ],
-    ['no text fits less than nothing', { type: 'string', maxLength: -1 }, '', ['<nil>: Too long: value is too long']],
-    ['nor a list', { type: 'array', maxItems: -1 }, [], ['<nil>: Too many: 0: has too many items']],
-    ['nor an object', { type: 'object', maxProperties: -1 }, {}, ['<nil>: Too many: 0: has too many items']],
+    [
+      'no string satisfies a negative limit',
+      { type: 'string', maxLength: -1 },
+      '',
+      ['<nil>: Too long: value is too long'],
+    ],
+    ['no list does', { type: 'array', maxItems: -1 }, [], ['<nil>: Too many: 0: has too many items']],
+    ['no object does', { type: 'object', maxProperties: -1 }, {}, ['<nil>: Too many: 0: has too many items']],
     [
       'map values',
       object({ m: { type: 'object', additionalProperties: { type: 'integer' } } }),
@@ -159,19 +164,19 @@ describe('what is wrong is said in Kubernetes\u2019 words', () => {
     ],
     ['required', object({}, { required: ['a'] }), {}, ['a: Required value']],
     [
-      'inherited members are not there',
+      'inherited members do not count',
       object({}, { required: ['toString', '__proto__'] }),
       {},
       ['toString: Required value', '__proto__: Required value'],
     ],
     [
-      'anyOf tells of the branch that came furthest',
+      'anyOf reports the branch that matched furthest',
       { anyOf: [{ required: ['a'] }, { required: ['b'], properties: new Map([['c', { pattern: '.' }]]) }] },
       { c: 'x' },
       ['<nil>: Invalid value: "": "" must validate at least one schema (anyOf)', 'b: Required value'],
     ],
     [
-      'oneOf holds once',
+      'oneOf must match exactly once',
       { oneOf: [{ minimum: 1 }, { minimum: 2 }] },
       3,
       ['<nil>: Invalid value: "": "" must validate one and only one schema (oneOf). Found 2 valid alternatives'],
@@ -191,7 +196,7 @@ describe('what is wrong is said in Kubernetes\u2019 words', () => {
   });
 });
 
-test('what stands before the fields does not stand in the texts', () => {
+test('the path prefix is in the field, but not in the text', () => {
   const schema = object({ l: { type: 'array', items: { type: 'string' } } }, { not: { required: ['l'] } });
   expect(texts(schema, { l: [1] }, 'status')).toEqual([
     'status: Invalid value: "": "" must not validate the schema (not)',
@@ -203,28 +208,28 @@ test.each<[Schema, Json, string[]]>([
   [{ intOrString: true }, true, []],
   [{ type: 'boolean', format: 'any' }, 'x', []],
   [{ type: 'object', format: 'date' }, 'x', ['Invalid value: "x":  in body must be of type date: "x"']],
-])('defaults: any type beside int-or-string, formats beside any type: %j', (schema, value, expected) => {
+])('defaults: any type for int-or-string, formats for any type: %j', (schema, value, expected) => {
   expect(failures(schema, value, undefined, { forDefaults: true }).map(({ body }) => body)).toEqual(expected);
 });
 
 test.each<[string, Schema]>([
   ['branches', { items: {}, anyOf: Array.from({ length: 500 }, (_, i) => ({ items: { maximum: -i } })) }],
   ['members', { items: object({}, { required: Array.from({ length: 500 }, (_, i) => `m${i}`) }) }],
-])('where each of many %s is about each of many items, others have their turn', (_, schema) => {
+])('validation of many items with many %s yields', (_, schema) => {
   const items = Array.from({ length: 200 }, (_item, at) => ({ n: at }));
   const numbers = items.map(({ n }) => n + 1);
   const steps = [...compileValidator(schema)(schema.anyOf ? numbers : items)];
   expect(steps.length).toBeGreaterThan(100);
 });
 
-test('a text that would take seconds to match is refused', () => {
+test('a string that would take seconds to match is refused', () => {
   const schema: Schema = { type: 'string', pattern: 'a[ab]{900}[cd]' };
   expect(texts(schema, 'ab'.repeat(20_000))).toEqual([
     '<nil>: Invalid value: "":  in body is too long to be matched against \'a[ab]{900}[cd]\'',
   ]);
 });
 
-test('what is large and unchanged is compared once, however deep it lies', () => {
+test('a large unchanged value is compared once, however deeply nested', () => {
   let looks = 0;
   const big = new Proxy(Array.from({ length: 1_000 }, (_, at) => at) as readonly Json[], {
     get: (target, name) => {
@@ -246,12 +251,12 @@ test('what is large and unchanged is compared once, however deep it lies', () =>
   expect(looks).toBeLessThan(10);
 });
 
-test('a failure is told once', () => {
+test('a failure is reported once', () => {
   const schema: Schema = { type: 'string', pattern: '^a', allOf: [{ pattern: '^a' }] };
   expect(texts(schema, 'b').filter((text) => text.includes('should match'))).toHaveLength(1);
 });
 
-test('a schema may contain itself', () => {
+test('recursive schemas are supported', () => {
   const properties = new Map<string, Schema>();
   const tree: Schema = { type: 'object', properties };
   properties.set('child', tree).set('n', { type: 'integer' });
@@ -261,7 +266,7 @@ test('a schema may contain itself', () => {
 });
 
 const scalar = fc.jsonValue({ maxDepth: 0 });
-test('stored values pass, and what changed does not, whatever stood there', () => {
+test('stored values pass and changed values do not, whatever was stored', () => {
   const schema = object({ a: { type: 'string', maxLength: 1 }, b: { type: 'string', maxLength: 1 } });
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom('a', 'b'), fc.oneof(scalar, fc.array(fc.jsonValue()))), (value) => {
@@ -276,23 +281,23 @@ test('stored values pass, and what changed does not, whatever stood there', () =
 
 test.each<[string, Schema, Json, Json, readonly string[]]>([
   [
-    'items of a list without a type have no counterpart',
+    'items of an untyped list have no old value',
     { type: 'array', items: { type: 'string', maxLength: 1 } },
     ['ab', 'c'],
     ['ab'],
     ['[0]: Too long: may not be more than 1 byte'],
   ],
   [
-    'a map list is the same in any order',
+    'a map list is unchanged in any order',
     { ...keyed, maxItems: 1 },
     [{ k: 'a' }, { k: 'b' }],
     [{ k: 'b' }, { k: 'a' }],
     [],
   ],
-  ['items of a map list have one', keyed, [{ k: 'abc' }], [{ k: 'a' }, { k: 'abc' }], []],
-  ['but for those without a key', keyed, [{ v: 1 }], [{ v: 1 }], ['[0].k: Required value']],
-  ['and members that nobody knows', object({}, { required: ['a'] }), { b: 1 }, { b: 1 }, ['a: Required value']],
-])('what was stored: %s', (_, schema, previous, value, expected) => {
+  ['items of a map list have an old value', keyed, [{ k: 'abc' }], [{ k: 'a' }, { k: 'abc' }], []],
+  ['except those without a key', keyed, [{ v: 1 }], [{ v: 1 }], ['[0].k: Required value']],
+  ['and objects with unknown members', object({}, { required: ['a'] }), { b: 1 }, { b: 1 }, ['a: Required value']],
+])('ratcheting: %s', (_, schema, previous, value, expected) => {
   const found = failures(schema, value, previous);
   expect(found.map(({ field, body }) => `${field}: ${body}`)).toEqual(expected);
 });

@@ -40,28 +40,28 @@ test.each<
   ]
 >([
   [
-    'a rule that holds says nothing',
+    'a rule that holds reports nothing',
     withSpec(struct({ a: { type: 'integer' } }, [{ rule: 'self.a > 0' }])),
     { spec: { a: 1 } },
     undefined,
     told([]),
   ],
   [
-    'one that does not names itself; the value of an object is not quoted',
+    'a failed rule is named, without the value of an object',
     withSpec(struct({ a: { type: 'integer' } }, [{ rule: 'self.a > 0' }])),
     { spec: { a: 0 } },
     undefined,
     told(['spec: Invalid value: failed rule: self.a > 0']),
   ],
   [
-    'the value of a scalar is',
+    'a failed rule is reported with the value of a scalar',
     withSpec(struct({ a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0' }] } })),
     { spec: { a: 0 } },
     undefined,
     told(['spec.a: Invalid value: 0: failed rule: self > 0']),
   ],
   [
-    'a message is told without the spaces around it',
+    'a message is trimmed',
     withSpec(
       struct({
         a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0', message: ' more! ' }] },
@@ -72,7 +72,7 @@ test.each<
     told(['spec.a: Invalid value: 0: more!']),
   ],
   [
-    'a message expression comes first',
+    'a message expression takes precedence',
     withSpec(
       struct({
         a: {
@@ -86,7 +86,7 @@ test.each<
     told(['spec.a: Invalid value: 0: got 0']),
   ],
   [
-    'unless it is blank, has lines or fails',
+    'unless it is blank, has line breaks or fails',
     withSpec(
       struct({
         a: {
@@ -164,7 +164,7 @@ test.each<
     told(['spec: Invalid value: m', 'spec.a: Invalid value: 0: failed rule: self > 0']),
   ],
   [
-    'fieldPath is where it is told',
+    'fieldPath determines the reported field',
     withSpec(
       struct({ a: { type: 'integer' }, m: { type: 'object', additionalProperties: { type: 'integer' } } }, [
         { rule: 'false', fieldPath: '.a' },
@@ -176,7 +176,7 @@ test.each<
     told(['spec.a: Invalid value: failed rule: false', 'spec.m[x.y]: Invalid value: failed rule: false']),
   ],
   [
-    'every item and every member is looked at',
+    'every item and every member is validated',
     withSpec(
       struct({
         l: { type: 'array', items: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 1' }] } },
@@ -195,7 +195,7 @@ test.each<
     ]),
   ],
   [
-    'null is not looked at',
+    'null is not validated',
     withSpec(
       struct({ a: { type: 'string', nullable: true, 'x-kubernetes-validations': [{ rule: 'false' }] } }, [
         { rule: '!has(self.a)' },
@@ -227,7 +227,7 @@ test.each<
     told([]),
   ],
   [
-    'at the root there are kind and name, and no labels',
+    'the root has apiVersion, kind and metadata.name, but no labels',
     struct({ spec: { type: 'object' } }, [
       { rule: "self.kind == 'K' && self.metadata.name == 'n'" },
       { rule: 'self.metadata.labels.size() > 0' },
@@ -239,7 +239,7 @@ test.each<
     ]),
   ],
   [
-    'an embedded resource has them too',
+    'an embedded resource has them, too',
     withSpec(
       struct({
         e: {
@@ -271,7 +271,7 @@ test.each<
     ]),
   ],
   [
-    'formats have types',
+    'formats determine types',
     withSpec(
       struct(
         {
@@ -293,7 +293,7 @@ test.each<
     told(['spec: Invalid value: failed rule: self.d < duration("1h")']),
   ],
   [
-    'a time is written with the zone it came with',
+    'a time keeps its zone as a string',
     withSpec(
       struct({ t: { type: 'string', format: 'date-time' }, d: { type: 'string', format: 'duration' } }, [
         { rule: 'false', messageExpression: "string(self.t) + ' ' + string(self.d)" },
@@ -304,14 +304,14 @@ test.each<
     told(['spec: Invalid value: 2024-01-01T02:00:00.5+01:00 1209780s']),
   ],
   [
-    'numbers are doubles, whole ones too',
+    'numbers are doubles, even whole ones',
     withSpec(struct({ n: { type: 'number' } }, [{ rule: 'self.n / 2.0 == 0.5' }])),
     { spec: { n: 1 } },
     undefined,
     told([]),
   ],
   [
-    'order means nothing in sets and keyed lists',
+    'order is irrelevant in sets and keyed lists',
     withSpec(
       struct(
         {
@@ -356,7 +356,7 @@ test.each<
     told(['spec: Invalid value: failed rule: self.a == oldSelf.a']),
   ],
   [
-    'rules about changes are not asked of what is new',
+    'transition rules are skipped for new values',
     withSpec(struct({ a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self >= oldSelf' }] } })),
     { spec: { a: 1 } },
     undefined,
@@ -370,7 +370,7 @@ test.each<
     told(['spec.a: Invalid value: 1: failed rule: self >= oldSelf']),
   ],
   [
-    'with optionalOldSelf they are asked of both',
+    'with optionalOldSelf they run for both',
     withSpec(
       struct({
         a: {
@@ -395,7 +395,7 @@ test.each<
     told(['spec: Invalid value: failed rule: oldSelf.value().t == self.t']),
   ],
   [
-    'items of keyed lists have their old self, of others none',
+    'items of keyed lists have an oldSelf, others do not',
     withSpec(
       struct({
         k: {
@@ -440,7 +440,7 @@ test.each<
     ]),
   ],
   [
-    'what was so already is warned of',
+    'a failure that existed before is a warning',
     withSpec(
       struct({
         a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 5' }] },
@@ -455,7 +455,7 @@ test.each<
     },
   ],
   [
-    'what an unchanged value contains as well, also in lists without keys',
+    'also inside an unchanged value, even in lists without keys',
     withSpec(
       struct({
         l: { type: 'array', items: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 5' }] } },
@@ -466,14 +466,14 @@ test.each<
     { violations: [], warnings: ['spec.l[0]: Invalid value: 1: failed rule: self > 5'] },
   ],
   [
-    'failures of rules about changes are never only warned of',
+    'failures of transition rules are never just warnings',
     withSpec(struct({ a: { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > oldSelf' }] } })),
     { spec: { a: 1 } },
     { spec: { a: 1 } },
     told(['spec.a: Invalid value: 1: failed rule: self > oldSelf']),
   ],
   [
-    'an evaluation that fails names why',
+    'an evaluation error is reported',
     withSpec(
       struct(
         {
@@ -492,7 +492,7 @@ test.each<
     ]),
   ],
   [
-    'what does not compile is told when it is to be used',
+    'a compilation error is reported on use',
     withSpec(struct({ a: { type: 'integer' } }, [{ rule: 'self.b' }])),
     { spec: { a: 1 } },
     undefined,
@@ -501,7 +501,7 @@ test.each<
     ]),
   ],
   [
-    'rules within allOf are about the same value',
+    'rules within allOf apply to the same value',
     withSpec({
       type: 'object',
       properties: { a: { type: 'integer' } },
@@ -518,7 +518,7 @@ test.each<
     told(['spec: Invalid value: failed rule: self.a > 5', 'spec.a: Invalid value: 1: failed rule: self > 6']),
   ],
   [
-    'parents come before children, rules in their order',
+    'parents come before children, rules are in order',
     struct(
       {
         spec: struct(
@@ -540,7 +540,7 @@ test.each<
     ]),
   ],
   [
-    'what costs too much ends all',
+    'exceeding the cost budget ends validation',
     withSpec(
       struct(
         {
@@ -557,7 +557,7 @@ test.each<
     ]),
   ],
   [
-    'unknown members can be compared, not seen',
+    'unknown members can be compared, but not accessed',
     withSpec(
       struct({ u: { 'x-kubernetes-preserve-unknown-fields': true }, a: { type: 'integer' } }, [
         { rule: 'self == oldSelf' },
@@ -568,7 +568,7 @@ test.each<
     told(['spec: Invalid value: failed rule: self == oldSelf']),
   ],
   [
-    'a value that has another type is told with the one that it has',
+    'a value of the wrong type is reported with its actual type',
     struct({
       a: { type: 'boolean', 'x-kubernetes-validations': [{ rule: 'self' }] },
       b: { type: 'boolean', 'x-kubernetes-validations': [{ rule: 'self' }] },
@@ -581,7 +581,7 @@ test.each<
     ]),
   ],
   [
-    'properties named like those of every object are properties',
+    'properties with names of Object.prototype are ordinary properties',
     withSpec(
       struct({ constructor: { type: 'integer' }, __proto__x: { type: 'integer' } }, [
         { rule: '!has(self.constructor)' },
@@ -620,7 +620,7 @@ test.each<readonly [string, JsonObject, readonly Json[], string | undefined]>([
   ['(self + self + self).size() == 2 && (self + self)[1] == 1.0', numbers, [1], undefined],
   ['(self + [2.0, 2.0, 1.0]).size() == 3', numbers, [1], undefined],
   ['self == self', { 'x-kubernetes-int-or-string': true }, ['1', 1], undefined],
-])('of a set %s for items of %o in %o', (rule, items, value, failure) => {
+])('in a set, %s for items of %o in %o', (rule, items, value, failure) => {
   const spec = { type: 'array', 'x-kubernetes-list-type': 'set', items, 'x-kubernetes-validations': [{ rule }] };
   const { violations } = findings(struct({ spec }), { spec: value });
   expect(violations.map(({ body }) => body)).toEqual(
@@ -650,7 +650,7 @@ test.each<readonly [string, readonly string[], readonly JsonObject[]]>([
       { a: '1', b: '2 3', c: 'x', d: 'x' },
     ],
   ],
-])('of a keyed list %s for the keys %o of %o', (rule, keys, value) => {
+])('in a keyed list, %s for the keys %o of %o', (rule, keys, value) => {
   const spec = {
     type: 'array',
     'x-kubernetes-list-type': 'map',
@@ -685,7 +685,7 @@ test.each([
   ['[] + self.l', true],
   ['self.l.filter(x, true)', false],
   ['self.l.slice(0, 0)', false],
-])('empty, %s is something: %s', (expression, expected) => {
+])('if empty, %s is non-zero: %s', (expression, expected) => {
   const rule = `optional.ofNonZeroValue(${expression}).hasValue()`;
   const spec = { ...emptyThings, 'x-kubernetes-validations': [{ rule, message: 'nothing' }] };
   const object = { spec: { l: [], s: [], m: {}, o: {}, t: '', n: 0 } };
@@ -715,7 +715,7 @@ test.each([
   ['byte', 'YWJj', undefined],
   ['byte', '+/+/', 'Invalid byte formatted string +/+/: illegal base64 data at input byte 0'],
   ['byte', 'YWI', 'Invalid byte formatted string YWI: illegal base64 data at input byte 0'],
-])('of format %s, %j fails rules with what is wrong with it', (format, v, why) => {
+])('with format %s, %j fails its rules with the reason', (format, v, why) => {
   const schema = { type: 'string', format, 'x-kubernetes-validations': [{ rule: 'self == self' }] };
   const { violations } = findings(struct({ v: schema }), { v });
   expect(violations.map(({ body }) => body)).toEqual(
@@ -743,7 +743,7 @@ test.each([
   ['sets.equivalent([b"a"], self.l)', 'false'],
   ['sets.intersects(self.l, self.r)', 'true'],
   ['null in self.k', 'no such overload'],
-])('with bytes that are none, %s: %s', (rule, expected) => {
+])('with invalid bytes, %s is %s', (rule, expected) => {
   const byte = { type: 'string', format: 'byte' };
   const failed = 'Invalid byte formatted string +/+/: illegal base64 data at input byte 0';
   const spec = struct(
@@ -832,7 +832,7 @@ test.each([
   ['dyn(self.o)', ['error during formatting: could not find key: "n"']],
   ['[dyn(self)]', ['error during formatting: could not find key: "n"']],
   ['self.m', []],
-])('an object with a field that is null cannot be written, a map can: %s', (expression, said) => {
+])('an object with a null field cannot be formatted, a map can: %s', (expression, said) => {
   const nullable = { type: 'integer', nullable: true };
   const spec = struct({ o: struct({ n: nullable }), m: { type: 'object', additionalProperties: nullable } }, [
     { rule: `"%s".format([${expression}]) == "{\\"k\\":null}"` },
@@ -851,20 +851,23 @@ test.each([
   ['optional.of(self.o).?d.optMap(d, d + 1.0).orValue(0.0) == 2.0', 'no such overload'],
   ['optional.of(self.o).?b.optMap(b, b.size()).orValue(0) == 4', undefined],
   ['optional.of(self.o).?t.optMap(t, t.getFullYear()).orValue(0) == 2024', 'no such overload: getFullYear(string)'],
-])('what is taken from an object in an optional is plain JSON, and operators go by what it is: %s', (rule, said) => {
-  const o = struct({
-    t: { type: 'string', format: 'date-time' },
-    n: { type: 'integer', nullable: true },
-    d: { type: 'number' },
-    b: { type: 'string', format: 'byte' },
-    'x-y': { type: 'integer' },
-  });
-  const object = { spec: { o: { t: '2024-01-01T00:00:00Z', n: null, d: 1, b: 'YQ==', 'x-y': 1 } } };
-  const { violations } = findings(struct({ spec: struct({ o }, [{ rule }]) }), object);
-  expect(violations.map(({ body }) => body)).toEqual(said === undefined ? [] : [expect.stringContaining(said)]);
-});
+])(
+  'a value taken from an object in an optional is plain JSON with the operators of its actual type: %s',
+  (rule, said) => {
+    const o = struct({
+      t: { type: 'string', format: 'date-time' },
+      n: { type: 'integer', nullable: true },
+      d: { type: 'number' },
+      b: { type: 'string', format: 'byte' },
+      'x-y': { type: 'integer' },
+    });
+    const object = { spec: { o: { t: '2024-01-01T00:00:00Z', n: null, d: 1, b: 'YQ==', 'x-y': 1 } } };
+    const { violations } = findings(struct({ spec: struct({ o }, [{ rule }]) }), object);
+    expect(violations.map(({ body }) => body)).toEqual(said === undefined ? [] : [expect.stringContaining(said)]);
+  },
+);
 
-test.each(['distinct', 'sort'])('where there is no list of times, %s ends as in Kubernetes', (name) => {
+test.each(['distinct', 'sort'])('for a missing list of times, %s fails as in Kubernetes', (name) => {
   const times = { type: 'array', items: { type: 'string', format: 'date-time' } };
   const { violations } = findings(struct({ spec: struct({ l: times }, [{ rule: `self.l.${name}() == self.l` }]) }), {
     spec: {},
@@ -877,7 +880,7 @@ test.each([
   ['x1', 'y2 y3', '[x1, y2, y3]'],
   ['x1 x2', 'x3', '[x1, x3]'],
   ['y2 x1 y2', 'x1 y2', '[y2, x1, y2]'],
-])('keyed lists add as in Kubernetes, also where a key comes twice: %s and %s are %s', (left, right, sum) => {
+])('keyed lists are added as in Kubernetes, also with duplicate keys: %s and %s are %s', (left, right, sum) => {
   const list = {
     type: 'array',
     'x-kubernetes-list-type': 'map',
@@ -910,7 +913,7 @@ test.each([
   ['{"q": 1, "z": 1} == self.p', 'false'],
   ['self.p == self.same', 'true'],
   ['self.p == self.other', 'false'],
-])('an object and a map are compared by the names that members have: %s is %s', (expression, expected) => {
+])('objects and maps are compared by their member names: %s is %s', (expression, expected) => {
   const untyped = expression.replaceAll(/self\.(\w+)/g, 'dyn(self.$1)');
   const loose = {
     type: 'object',
@@ -948,12 +951,12 @@ test.each([
 test.each<[string, Json, Json, string | undefined]>([
   ['a changed member without a schema', { x: '1', secret: 'old' }, { x: '1', secret: 'new' }, 'no such overload'],
   ['an unchanged member without a schema', { x: '1', secret: 'old' }, { x: '1', secret: 'old' }, 'no such overload'],
-  ['nothing changed', { x: '1', namespace: 'n' }, { x: '1', namespace: 'n' }, undefined],
+  ['no change', { x: '1', namespace: 'n' }, { x: '1', namespace: 'n' }, undefined],
   ['a changed member', { x: '1', namespace: 'n' }, { x: '1', namespace: 'm' }, 'changed'],
-  ['a keyed list as it was', { k: [{ n: 'a', in: 1 }] }, { k: [{ n: 'a', in: 1 }] }, undefined],
+  ['an unchanged keyed list', { k: [{ n: 'a', in: 1 }] }, { k: [{ n: 'a', in: 1 }] }, undefined],
   ['a keyed list in another order', { k: [{ n: 'a' }, { n: 'b' }] }, { k: [{ n: 'b' }, { n: 'a' }] }, undefined],
   ['a changed item of a keyed list', { k: [{ n: 'a', in: 1 }] }, { k: [{ n: 'a', in: 2 }] }, 'changed'],
-])('what must stay as it was, written with an optional oldSelf: %s', (_, previous, spec, expected) => {
+])('immutability with an optional oldSelf: %s', (_, previous, spec, expected) => {
   const schema = {
     type: 'object',
     'x-kubernetes-preserve-unknown-fields': true,
@@ -978,7 +981,7 @@ test.each<[string, Json, Json, string | undefined]>([
   );
 });
 
-test('what is added to a keyed list from an optional oldSelf has the schema of the list', () => {
+test('an item added to a keyed list from an optional oldSelf has the schema of the list', () => {
   const k = {
     type: 'array',
     'x-kubernetes-list-type': 'map',
@@ -995,8 +998,8 @@ test.each<[string, Json, string, string | undefined]>([
   ['times', { type: 'string', format: 'date-time' }, '2020-01-01T00:00:00Z', 'expected string, got time.Time'],
   ['durations', { type: 'string', format: 'duration' }, '1s', 'expected string, got time.Duration'],
   ['bytes', { type: 'string', format: 'byte' }, 'YQ==', 'expected string, got []uint8'],
-  ['texts', { type: 'string' }, 'a', undefined],
-])('what is added to a list is read as JSON again, and %s: after its own items', (_, items, item, expected) => {
+  ['strings', { type: 'string' }, 'a', undefined],
+])('items added to a list are plain JSON after its own items: %s', (_, items, item, expected) => {
   const rule = (text: string): string | undefined => {
     const l = { type: 'array', items: items as JsonObject };
     const { violations } = findings(
@@ -1011,7 +1014,7 @@ test.each<[string, Json, string, string | undefined]>([
   expect(said === undefined ? said : /expected string, got \S+[a-zA-Z0-9]/.exec(said)?.[0]).toBe(expected);
 });
 
-test('null that is added to a list is none that JSON has', () => {
+test('null added to a list is a protobuf null', () => {
   const l = { type: 'array', items: { type: 'integer', nullable: true } };
   const schema = withSpec(struct({ l }, [{ rule: '(self.l + self.l)[1] == 1' }]));
   const { violations } = findings(schema, { spec: { l: [null] } });
@@ -1028,7 +1031,7 @@ test.each([
   ['dyn(self.l)[1.5]', 'unsupported index value 1.5 in list'],
   ['[1, 2][dyn(1u)]', undefined],
   ['dyn(self.l.map(x, x))[1.0]', undefined],
-])('a list of a custom resource is indexed by ints alone, as in Kubernetes: %s', (expression, why) => {
+])('a list of a custom resource can be indexed only with ints, as in Kubernetes: %s', (expression, why) => {
   const rule = `dyn(${expression}) != dyn("none")`;
   const integers = { type: 'array', items: { type: 'integer' } };
   const keyed = {
