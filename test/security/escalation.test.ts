@@ -104,7 +104,7 @@ const key = { namespace: 'default', name: 'harmless' };
 const named = { name: 'harmless' };
 const apply = (body: object) => ({ type: 'apply' as const, body, fieldManager: 'eve', force: true });
 
-describe('a role with more than one holds', () => {
+describe('a role with more rights than its author has is refused', () => {
   const more = [holds, wants];
   test.each<[string, () => Promise<unknown>]>([
     ['created', () => client.resource(Roles).create(role('new', more))],
@@ -145,7 +145,7 @@ describe('a role with more than one holds', () => {
     ],
     ['a ClusterRole, applied', () => client.resource(ClusterRoles).patch(named, apply(clusterRole('harmless', more)))],
     [
-      'with paths',
+      'with non-resource paths',
       () =>
         client.resource(ClusterRoles).create(clusterRole('new', [{ verbs: ['get'], nonResourceURLs: ['/metrics'] }])),
     ],
@@ -165,21 +165,21 @@ describe('a role with more than one holds', () => {
           .create(clusterRole('new', [{ verbs: ['impersonate'], apiGroups: [''], resources: ['users'] }])),
     ],
     [
-      'collected by a role of others',
+      'aggregated into another role',
       () =>
         client
           .resource(ClusterRoles)
           .create(clusterRole('new', more, { metadata: { name: 'new', labels: { collect: 'me' } } })),
     ],
     [
-      'that is there already, collected by a role of others',
+      'that exists and becomes aggregated into another role',
       () =>
         client
           .resource(ClusterRoles)
           .patch({ name: 'wanted' }, { type: 'merge', body: { metadata: { labels: { collect: 'me' } } } }),
     ],
     [
-      'collected by admin',
+      'aggregated into admin',
       () =>
         client.resource(ClusterRoles).create(
           clusterRole('new', more, {
@@ -200,7 +200,7 @@ describe('a role with more than one holds', () => {
           .create(clusterRole('new', [], { aggregationRule: { clusterRoleSelectors: [{}] } })),
     ],
     [
-      'made of another',
+      'added to a role',
       () =>
         client
           .resource(ClusterRoles)
@@ -214,7 +214,7 @@ describe('a role with more than one holds', () => {
           .patch({ name: 'collecting' }, { type: 'merge', body: { aggregationRule: { clusterRoleSelectors: [{}] } } }),
     ],
     [
-      'given up',
+      'removed',
       () =>
         client.resource(ClusterRoles).patch({ name: 'collecting' }, { type: 'merge', body: { aggregationRule: null } }),
     ],
@@ -225,12 +225,12 @@ describe('a role with more than one holds', () => {
           .resource(ClusterRoles)
           .patch(named, apply({ ...clusterRole('harmless', []), aggregationRule: { clusterRoleSelectors: [{}] } })),
     ],
-  ])('an aggregation, %s', async (_name, write) => {
+  ])('when an aggregation is %s', async (_name, write) => {
     await expect(write()).rejects.toThrow('must have cluster-admin privileges to use the aggregationRule');
   });
 });
 
-describe('a binding of a role with more than one holds', () => {
+describe('a binding to a role with more rights than its author has is refused', () => {
   const some = refTo('cluster-admin');
   const both = [eveHerself, { ...eveHerself, name: 'bob' }];
   const powerful = { namespace: 'default', name: 'powerful' };
@@ -248,36 +248,36 @@ describe('a binding of a role with more than one holds', () => {
       'created by an apply',
       () => client.resource(RoleBindings).patch({ ...key, name: 'new' }, apply(binding('new', some))),
     ],
-    ['created for everywhere', () => client.resource(ClusterRoleBindings).create(clusterBinding('new', some))],
+    ['created as a ClusterRoleBinding', () => client.resource(ClusterRoleBindings).create(clusterBinding('new', some))],
     [
-      'joined (merge)',
+      'given a subject (merge)',
       () => client.resource(RoleBindings).patch(powerful, { type: 'merge', body: { subjects: both } }),
     ],
     [
-      'joined (strategic)',
+      'given a subject (strategic)',
       () => client.resource(RoleBindings).patch(powerful, { type: 'strategic', body: { subjects: both } }),
     ],
     [
-      'joined (JSON)',
+      'given a subject (JSON)',
       () =>
         client
           .resource(RoleBindings)
           .patch(powerful, { type: 'json', body: [{ op: 'add', path: '/subjects/-', value: eveHerself }] }),
     ],
-    ['joined (apply)', () => client.resource(RoleBindings).patch(powerful, apply(binding('powerful', some, both)))],
     [
-      'joined (update)',
+      'given a subject (apply)',
+      () => client.resource(RoleBindings).patch(powerful, apply(binding('powerful', some, both))),
+    ],
+    [
+      'given a subject (update)',
       async () => client.resource(RoleBindings).update({ ...(await current(RoleBindings, powerful)), subjects: both }),
     ],
     [
-      'joined everywhere',
+      'given a subject (ClusterRoleBinding)',
       () =>
         client.resource(ClusterRoleBindings).patch({ name: 'powerful' }, { type: 'merge', body: { subjects: both } }),
     ],
-    [
-      'of view, which is no longer than it looks',
-      () => client.resource(RoleBindings).create(binding('new', refTo('view'))),
-    ],
+    ['of view, which seems harmless', () => client.resource(RoleBindings).create(binding('new', refTo('view')))],
   ])('%s', async (_name, write) => {
     await expect(write()).rejects.toThrow(attempt);
   });
@@ -288,13 +288,13 @@ describe('a binding of a role with more than one holds', () => {
     );
   });
 
-  test('that is to be made later', async () => {
+  test('to a role that does not exist yet', async () => {
     await expect(client.resource(RoleBindings).create(binding('new', refTo('later')))).rejects.toThrow(
       '"later" not found',
     );
   });
 
-  test('in the name of a group, or of everybody', async () => {
+  test('for a group, or for everybody', async () => {
     for (const name of ['system:authenticated', 'system:unauthenticated']) {
       const group = { kind: 'Group', apiGroup: rbacGroup, name };
       await expect(client.resource(RoleBindings).create(binding('new', some, [group]))).rejects.toThrow(attempt);
@@ -302,7 +302,7 @@ describe('a binding of a role with more than one holds', () => {
   });
 });
 
-describe('kinds of one’s own', () => {
+describe('custom kinds', () => {
   const crd = (group: string, plural: string, kind: string, version = 'v1') => ({
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -329,14 +329,14 @@ describe('kinds of one’s own', () => {
     [rbacGroup, 'clusterrolebindings', 'Other', 'v2'],
     ['certificates.k8s.io', 'certificatesigningrequests', 'Other', 'v2'],
     ['certificates.kedge.internal', 'certificateledgerentries', 'Other', 'v2'],
-  ])('are no %s %s', async (group, plural, kind, version) => {
+  ])('cannot be %s %s', async (group, plural, kind, version) => {
     const created = client.resource(CustomResourceDefinitions).create(crd(group, plural, kind, version) as never);
     await expect(created).rejects.toThrow(
       `spec.names.plural: Invalid value: "${plural}": is a built-in resource of group ${group}`,
     );
   });
 
-  test('do not come to be roles by another name', async () => {
+  test('cannot be renamed to roles', async () => {
     const crds = client.resource(CustomResourceDefinitions);
     const made = await crds.create(crd(rbacGroup, 'rolls', 'Roll', 'v2') as never);
     const acceptedNames = { plural: 'clusterroles', kind: 'Roll' };
@@ -368,7 +368,7 @@ describe('kinds of one’s own', () => {
   });
 });
 
-test('what one holds in a namespace one cannot grant everywhere', async () => {
+test('rights in a namespace cannot be granted cluster-wide', async () => {
   await admin.resource(RoleBindings).create(binding('local-admin', refTo('admin'), [{ ...eveHerself, name: 'local' }]));
   await admin
     .resource(ClusterRoleBindings)
@@ -384,7 +384,7 @@ test('what one holds in a namespace one cannot grant everywhere', async () => {
   ).rejects.toThrow(attempt);
 });
 
-test('to delete and make again is no way around', async () => {
+test('deleting and recreating a role does not get around the check', async () => {
   await client.resource(RoleBindings).create(binding('mine', refTo('harmless', 'Role')));
   await client.resource(Roles).delete(key);
   await expect(client.resource(Roles).create(role('harmless', [wants]))).rejects.toThrow(attempt);
@@ -392,7 +392,7 @@ test('to delete and make again is no way around', async () => {
   await client.resource(Roles).create(role('harmless', [holds]));
 });
 
-test('certificates are approved, and signed, only by those who may speak for the signer', async () => {
+test('certificates are approved and signed only with permission for the signer', async () => {
   const also: PolicyRule = {
     verbs: every,
     apiGroups: ['certificates.k8s.io'],
@@ -429,7 +429,7 @@ test('certificates are approved, and signed, only by those who may speak for the
   ).rejects.toThrow('user not permitted to sign requests');
 });
 
-test('in the end eve holds what she held', async () => {
+test('in the end the user has no more rights than before', async () => {
   await expect(client.resource(Secrets).get({ namespace: 'default', name: 'prize' })).rejects.toThrow('forbidden');
   await expect(client.resource(Secrets).list({ namespace: 'default' })).rejects.toThrow('forbidden');
 });

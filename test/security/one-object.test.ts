@@ -76,6 +76,6 @@ test.each<[number, string]>([
   expect(answer.slice(9, 12)).toBe(String(code));
 });
 
-test('the other one is still there', async () => {
+test('the other object is still there', async () => {
   expect((await server.client().resource(Secrets).get({ namespace, name: 'other' }))?.data).toEqual({ value: theirs });
 });

@@ -263,7 +263,7 @@ const forms = (text: string): readonly string[] => [
 ];
 const printed = (): string => `${ended.stdout}\n${ended.stderr}`;
 
-test('there was something to tell', () => {
+test('the run produced logs, audit events and answers to check', () => {
   expect(served).toBeGreaterThan(40);
   expect(ended.code).toBe(0);
   expect(printed()).toContain('"level":"debug"');
@@ -274,14 +274,14 @@ test('there was something to tell', () => {
   expect(answers.some((answer) => answer.startsWith('GET /metrics:') && answer.includes('# TYPE'))).toBe(true);
 });
 
-test.each(Object.entries(secrets))('%s is nowhere to be seen', (_name, text) => {
+test.each(Object.entries(secrets))('%s appears nowhere', (_name, text) => {
   for (const form of forms(text)) {
     expect(printed()).not.toContain(form);
     expect(answers.filter((answer) => answer.includes(form))).toEqual([]);
   }
 });
 
-test('neither are tokens the server made, or their signatures', () => {
+test('issued tokens and their signatures appear nowhere', () => {
   expect(issued.length).toBeGreaterThan(3);
   for (const text of issued) {
     const secretPart = text.includes('.') ? (text.split('.')[2] ?? '') : text;
@@ -291,7 +291,7 @@ test('neither are tokens the server made, or their signatures', () => {
   }
 });
 
-test('neither is a private key', () => {
+test('private keys appear nowhere', () => {
   const folder = join(dataDir, 'pki');
   const kubeconfig = readFileSync(join(dataDir, 'admin.kubeconfig'), 'utf8');
   const [, inKubeconfig = ''] = /client-key-data: (\S+)/.exec(kubeconfig) ?? [];

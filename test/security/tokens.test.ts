@@ -68,11 +68,11 @@ const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toSt
 const read = (text: string | undefined): Record<string, unknown> =>
   JSON.parse(Buffer.from(text ?? '', 'base64url').toString());
 
-test('a token is good', async () => {
+test('an issued token is accepted', async () => {
   expect(await ask(await issue())).toBe(200);
 });
 
-describe('what is made of a good one is not', () => {
+describe('a forged variant of a token is refused', () => {
   type Parts = { head: Record<string, unknown>; body: Record<string, unknown>; parts: readonly string[] };
   const hmac = (head: object, body: object, secret: string | Buffer): string => {
     const signed = `${part(head)}.${part(body)}`;
@@ -98,7 +98,7 @@ describe('what is made of a good one is not', () => {
       ({ parts: [head, , signature], body }) => `${head}.${part({ ...body, exp: 9_999_999_999 })}.${signature}`,
     ],
     ['no signature', ({ parts: [head, body] }) => `${head}.${body}.`],
-    ['no third part', ({ parts: [head, body] }) => `${head}.${body}`],
+    ['only two parts', ({ parts: [head, body] }) => `${head}.${body}`],
     ['a fourth part', ({ parts }) => `${parts.join('.')}.x`],
     ['an empty part', ({ parts: [head, , signature] }) => `${head}..${signature}`],
     [
@@ -106,10 +106,7 @@ describe('what is made of a good one is not', () => {
       ({ parts: [head, body, signature = ''] }) => `${head}.${body}.${signature.slice(0, signature.length / 2)}`,
     ],
     ['padding', ({ parts }) => `${parts.join('.')}==`],
-    [
-      'the signature of zeros',
-      ({ parts: [head, body] }) => `${head}.${body}.${Buffer.alloc(256).toString('base64url')}`,
-    ],
+    ['a signature of zeros', ({ parts: [head, body] }) => `${head}.${body}.${Buffer.alloc(256).toString('base64url')}`],
     ['alg none', ({ parts: [, body] }) => `${part({ alg: 'none', typ: 'JWT' })}.${body}.`],
     [
       'alg none with its signature',
@@ -117,65 +114,65 @@ describe('what is made of a good one is not', () => {
     ],
     ['alg nOnE', ({ head, parts: [, body] }) => `${part({ ...head, alg: 'nOnE' })}.${body}.`],
     [
-      'alg of no kind',
+      'an unknown alg',
       ({ head, parts: [, body, signature] }) => `${part({ ...head, alg: null })}.${body}.${signature}`,
     ],
     ['the public key (PEM) as a secret', ({ head, body }) => hmac({ ...head, alg: 'HS256' }, body, publicPem)],
     ['the public key (DER) as a secret', ({ head, body }) => hmac({ ...head, alg: 'HS256' }, body, publicDer)],
     ['an empty secret', ({ head, body }) => hmac({ ...head, alg: 'HS256' }, body, '')],
-    ['a key of one’s own', ({ head, body }) => signedBy(stranger, head, body)],
+    ['a foreign key', ({ head, body }) => signedBy(stranger, head, body)],
     [
-      'a key of one’s own, in the header',
+      'a foreign key in the header',
       ({ head, body }) =>
         signedBy(stranger, { ...head, jwk: createPublicKey(stranger).export({ format: 'jwk' }) }, body),
     ],
     [
-      'a key of one’s own, at an address',
+      'a foreign key at a URL',
       ({ head, body }) =>
         signedBy(stranger, { ...head, jku: 'https://evil.example.org/keys', x5u: 'https://evil.example.org/c' }, body),
     ],
-    ['no key id', ({ head: { kid: _kid, ...head }, body }) => signedBy(stranger, head, body)],
+    ['a foreign key and no key id', ({ head: { kid: _kid, ...head }, body }) => signedBy(stranger, head, body)],
     [
-      'a key id that leads elsewhere',
+      'a foreign key and another key id',
       ({ head, body }) => signedBy(stranger, { ...head, kid: '../../../../dev/null' }, body),
     ],
     [
-      'another algorithm of the same key',
+      'another algorithm for the same key',
       ({ head, parts: [, body, signature] }) => `${part({ ...head, alg: 'PS256' })}.${body}.${signature}`,
     ],
     [
-      'a demand nobody understands',
+      'an unknown critical header',
       ({ head, parts: [, body, signature] }) => `${part({ ...head, crit: ['exp'] })}.${body}.${signature}`,
     ],
     ['claims in a list', ({ parts: [head, , signature], body }) => `${head}.${part([body])}.${signature}`],
     [
-      'the issuer of Secrets',
+      'the issuer of Secret tokens',
       ({ head, body }) => signedBy(stranger, head, { ...body, iss: 'kubernetes/serviceaccount' }),
     ],
-  ])('%s', async (_name, make) => {
+  ])('with %s', async (_name, make) => {
     const token = await issue();
     const parts = token.split('.');
     expect(await ask(make({ parts, head: read(parts[0]), body: read(parts[1]) }))).toBe(401);
     expect(await ask(token)).toBe(200);
   });
 
-  test('swapped with another', async () => {
+  test('with parts of two tokens', async () => {
     const [one, two] = [(await issue()).split('.'), (await issue()).split('.')];
     expect(await ask([one[0], two[1], one[2]].join('.'))).toBe(401);
   });
 
-  test.each([100_000, 1_000])('of %d dots, or of as many letters', async (size) => {
+  test.each([100_000, 1_000])('made of %d dots, or of as many letters', async (size) => {
     expect([400, 401, 431]).toContain(await ask('.'.repeat(Math.min(size, 8_000))));
     expect([400, 401, 431]).toContain(await ask('a'.repeat(Math.min(size, 8_000))));
   });
 });
 
-test('a token for others is not for us', async () => {
+test('a token for another audience is refused', async () => {
   expect(await ask(await issue({ audiences: ['vault'] }))).toBe(401);
   expect(await ask(await issue({ audiences: ['vault', 'https://kubernetes.default.svc'] }))).toBe(200);
 });
 
-test('a token ends with its time', async () => {
+test('a token expires', async () => {
   const token = await issue({ expirationSeconds: 600 });
   await clock.advance(600_000 + 59_000);
   expect(await ask(token)).toBe(200);
@@ -183,7 +180,7 @@ test('a token ends with its time', async () => {
   expect(await ask(token)).toBe(401);
 });
 
-describe('a token ends', () => {
+describe('a token is revoked', () => {
   const secret = { namespace: 'default', name: 'bound' };
   const whatFor: readonly [string, () => Promise<string>, () => Promise<unknown>, () => Promise<unknown>][] = [
     [
