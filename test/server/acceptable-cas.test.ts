@@ -17,14 +17,14 @@ const [one, other] = [ca('one'), ca('other')];
 
 test.each([
   ['all of them', `# ours\n${one.pem}${other.pem}`, true],
-  ['none', '', false],
-  ['none that are not certificates', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', false],
-  ['none if they are too many', Array.from({ length: 17 }, () => ca('x'.repeat(4_000)).pem).join(''), false],
-])('clients are told of %s', (_, pem, isTold) => {
+  ['none if there are none', '', false],
+  ['none if they are not certificates', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', false],
+  ['none if there are too many', Array.from({ length: 17 }, () => ca('x'.repeat(4_000)).pem).join(''), false],
+])('the CAs announced to clients: %s', (_, pem, isTold) => {
   expect(acceptableCas(() => pem, silentLogger)()).toBe(isTold ? pem : undefined);
 });
 
-test('trouble is logged once for each text', () => {
+test('an unusable file is logged once for each content', () => {
   const warnings: string[] = [];
   let pem = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
   const told = acceptableCas(() => pem, { ...silentLogger, warn: (_fields, message) => void warnings.push(message) });
@@ -34,7 +34,7 @@ test('trouble is logged once for each text', () => {
   expect(told()).toBe(pem);
 });
 
-test('a server says in the handshake whose client certificates it takes, and follows the file', async () => {
+test('a server announces in the handshake whose client certificates it accepts, and follows the file', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kedge-cas-'));
   const file = join(directory, 'clients.pem');
   const write = (pem: string): void => {

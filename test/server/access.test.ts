@@ -33,13 +33,13 @@ const eve: UserInfo = { username: 'eve', groups: [wellKnown.authenticated] };
 const listing = ({ server }: TestServer, user = eve) =>
   server.client(user).resource(ConfigMaps).list({ namespace: 'default' });
 
-describe('modes of authorization', () => {
-  test('by default, roles decide', () =>
+describe('authorization modes', () => {
+  test('the default is RBAC', () =>
     running({}, async (server) => {
       await expect(listing(server)).rejects.toThrow('User "eve" cannot list resource "configmaps"');
     }));
 
-  test('AlwaysAllow says so, loudly', async () => {
+  test('AlwaysAllow logs a loud warning', async () => {
     const warned: string[] = [];
     const log: Logger = { ...silentLogger, warn: (_fields, message) => void warned.push(message), child: () => log };
     await running({ authorization: 'AlwaysAllow', log }, async (server) => {
@@ -48,20 +48,20 @@ describe('modes of authorization', () => {
     expect(warned).toEqual(['AUTHORIZATION IS OFF: every authenticated user may do everything']);
   });
 
-  test('AlwaysAllow is for those who say who they are, whatever is said of anonymous requests', async () => {
+  test('AlwaysAllow admits authenticated users only, even if anonymous requests are enabled', async () => {
     await using server = await runningServer({ authorization: ['RBAC', 'AlwaysAllow'], anonymous: true });
     expect((await server.ask('nobody', 'GET /version')).code).toBe(401);
     expect((await server.ask('alice', `GET ${configMaps}`)).code).toBe(200);
   });
 
-  test('nobody else is so loud', async () => {
+  test('no other mode logs a warning', async () => {
     const warned: string[] = [];
     const log: Logger = { ...silentLogger, warn: (_fields, message) => void warned.push(message), child: () => log };
     await running({ log }, async () => {});
     expect(warned).toEqual([]);
   });
 
-  test('AlwaysDeny leaves the administrators', () =>
+  test('AlwaysDeny does not apply to administrators', () =>
     running({ authorization: ['AlwaysDeny'] }, async (server) => {
       await expect(listing(server)).rejects.toThrow('Everything is forbidden.');
       expect((await listing(server, { username: 'root', groups: [wellKnown.masters] })).items).toEqual([]);
@@ -76,12 +76,12 @@ describe('modes of authorization', () => {
     ],
     [{ authorization: 'Webhook' }, 'authorization by Webhook needs the kubeconfig of authorizationWebhook'],
     [{ authorizationWebhook: { kubeconfig: '/nowhere' }, authorization: 'Webhook' }, 'no kubeconfig at /nowhere'],
-  ])('%j is no way to start', async (options, message) => {
+  ])('%j is refused at the start', async (options, message) => {
     await expect(testServer({ controllers: [], ...options })).rejects.toThrow(message);
   });
 });
 
-test('who is refused is told of a header that could not be read, too', async () => {
+test('a 401 carries a warning about an unreadable header', async () => {
   await using server = await runningServer({ anonymous: false });
   const { code, headers } = await server.ask('nobody', 'GET /version', undefined, {
     headers: { authorization: 'Bearer  root-token' },
@@ -95,7 +95,7 @@ test('who is refused is told of a header that could not be read, too', async () 
 describe('node agents', () => {
   const agent = { username: 'system:node:n1', groups: [wellKnown.nodes, wellKnown.authenticated] };
 
-  test('see what their pods need, and write what is theirs', () =>
+  test('read what their pods need, and write their own objects', () =>
     running({}, async ({ server, client }) => {
       const asAgent = server.client(agent);
       const at = (name: string) => ({ namespace: 'default', name });
@@ -192,14 +192,14 @@ describe('node agents', () => {
       });
     }));
 
-  test('have nothing where the mode is left out', () =>
+  test('may do nothing without the Node mode', () =>
     running({ authorization: ['RBAC'] }, async ({ server }) => {
       await expect(server.client(agent).resource(Nodes).get({ name: 'n1' })).rejects.toThrow(
         'cannot get resource "nodes"',
       );
     }));
 
-  test('a review may ask with a selector', () =>
+  test('are answered in access reviews with selectors', () =>
     running({}, async ({ client }) => {
       const ask = async (selector: object) => {
         const resourceAttributes = { verb: 'list', resource: 'pods', ...selector };
@@ -218,7 +218,7 @@ describe('node agents', () => {
     }));
 });
 
-test('a server elsewhere answers for tokens and for access', async () => {
+test('remote webhooks authenticate tokens and authorize requests', async () => {
   const authority = await testAuthority();
   const pair = await authority.issueServing({ commonName: 'localhost', dnsNames: ['localhost'], seconds: 3_600 });
   const asked: string[] = [];
@@ -271,7 +271,7 @@ test('a server elsewhere answers for tokens and for access', async () => {
   }
 });
 
-test('where those asked about access are in trouble nobody is told no: the answer is 500, in plain text', async () => {
+test('an error of an authorizer is answered with 500 in plain text, not with a denial', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kedge-webhook-'));
   const kubeconfig = join(directory, 'kubeconfig');
   writeFileSync(

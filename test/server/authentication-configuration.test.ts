@@ -15,7 +15,7 @@ const jwt = (more: object = {}, ofIssuer: object = {}) => ({
   jwt: [{ issuer: { ...issuer, ...ofIssuer }, claimMappings, ...more }],
 });
 
-test('a file as people write it', async () => {
+test('a typical file is read', async () => {
   const found = await read(`${head}
 jwt:
 - issuer:
@@ -51,12 +51,12 @@ anonymous:
   ]);
 });
 
-test('the CA of an issuer', async () => {
+test('the CA of an issuer is read', async () => {
   const { anchors } = await testAuthority();
   await readJson(jwt({}, { certificateAuthority: anchors }));
 });
 
-test('nothing but the head', async () => {
+test('a file without options is valid', async () => {
   expect((await read(head)).jwt ?? []).toEqual([]);
 });
 
@@ -64,7 +64,7 @@ const mapped = (more: object) => jwt({ claimMappings: { ...claimMappings, ...mor
 const named = (expression: string, more: object = {}) => jwt({ claimMappings: { username: { expression } }, ...more });
 const unverified =
   'claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression';
-describe('what is wrong is told by its field', () => {
+describe('errors are reported with their field', () => {
   test.each<[object, string]>([
     [jwt({}, { url: '' }), 'jwt[0].issuer.url: Required value'],
     [
@@ -239,29 +239,32 @@ describe('what is wrong is told by its field', () => {
   });
 
   test.each<[string, object]>([
-    ['a rule', { claimValidationRules: [{ expression: 'claims.?email_verified.orValue(true) == true' }] }],
-    ['a rule as well', { claimValidationRules: [{ expression: 'has(claims.email_verified)' }] }],
-  ])('an email that %s looks at is verified', async (_what, more) => {
+    [
+      'a rule with a comparison',
+      { claimValidationRules: [{ expression: 'claims.?email_verified.orValue(true) == true' }] },
+    ],
+    ['a rule with has()', { claimValidationRules: [{ expression: 'has(claims.email_verified)' }] }],
+  ])('claims.email is accepted as a username if %s checks email_verified', async (_what, more) => {
     await readJson(named('claims.email', more));
   });
 
-  test('so is one of which extra tells', async () => {
+  test('claims.email is accepted as a username if a mapping uses email_verified', async () => {
     const extra = [{ key: 'a.io/b', valueExpression: 'string(claims.email_verified)' }];
     await readJson(jwt({ claimMappings: { username: { expression: 'claims.email' }, extra } }));
     await readJson(named('claims.email_verified == true ? claims.email : claims.sub'));
   });
 
-  test('a member that stands there twice', async () => {
+  test('a duplicate field', async () => {
     await expect(read(`${head}jwt: []\njwt: []\n`)).rejects.toThrow('strict decoding error');
   });
 
-  test.each(['a,b\n', '[]', '', 'null'])('%j is no configuration', async (text) => {
+  test.each(['a,b\n', '[]', '', 'null'])('%j is not a configuration', async (text) => {
     await expect(read(text)).rejects.toThrow(
       'must be AuthenticationConfiguration of apiserver.config.k8s.io/v1, not nothing of nothing',
     );
   });
 
-  test('what is no YAML', async () => {
+  test('invalid YAML', async () => {
     await expect(read('{')).rejects.toThrow();
   });
 });

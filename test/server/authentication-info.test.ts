@@ -7,7 +7,7 @@ import { FakeClock } from '../../src/testing/fake-clock.js';
 import { testServer } from '../../src/testing/test-server.js';
 import { until } from '../../src/testing/until.js';
 
-test('what several servers say comes together, until certificates expire', async () => {
+test('the CAs of several servers are merged, and kept until they expire', async () => {
   const [one, two] = [(await testAuthority()).anchors, (await testAuthority()).anchors];
   const now = Date.now();
   const first = withAuthenticationInfo({ other: 'kept' }, { clientCa: `# roots\n${one}` }, now);
@@ -27,7 +27,7 @@ test('what several servers say comes together, until certificates expire', async
   expect(withAuthenticationInfo(first, { clientCa: '' }, now + 100 * 365 * 86_400_000)['client-ca-file']).toBe('');
 });
 
-test('a server tells it, and again when it is gone', async () => {
+test('a server publishes its CAs, and again after a deletion', async () => {
   const clock = new FakeClock(Date.now());
   const { server, client, stop } = await testServer({ clock, controllers: [] });
   try {

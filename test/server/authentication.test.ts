@@ -93,7 +93,7 @@ test('static tokens follow their file', async () => {
 });
 
 describe('keys of service account tokens', () => {
-  test('can be changed without a break', async () => {
+  test('can be rotated without interruption', async () => {
     const signingKey = file('signing', first);
     const verifying = file('verifying', second);
     const opened = await open({ signingKey, verificationKeys: [verifying] });
@@ -114,24 +114,24 @@ describe('keys of service account tokens', () => {
     expect(opened.openId?.configuration).toMatchObject({ id_token_signing_alg_values_supported: ['ES256', 'ES384'] });
   });
 
-  test('that are dropped no longer count, not even for tokens just seen', async () => {
+  test('no longer count when removed, not even for tokens in the cache', async () => {
     const before = await open();
     const token = issue(before);
     const after = await open({ signingKey: second });
     expect(await ask(after, bearing(token))).toBe('AuthenticationError');
   });
 
-  test('that stand twice are shown once', async () => {
+  test('are published once if given twice', async () => {
     expect(shown(await open({ verificationKeys: [first, second, second] }))).toBe(2);
   });
 
-  test('must be keys', async () => {
+  test('must be valid keys', async () => {
     await expect(open({ signingKey: 'x' })).rejects.toThrow('no PEM private key found');
     await expect(open({ verificationKeys: [file('none', 'x')] })).rejects.toThrow('no PEM key found');
   });
 });
 
-test('relying parties find the keys at this server, or where they are told', async () => {
+test('the discovery document has the key set URL of this server or a configured one', async () => {
   const at = async (more: Partial<AuthenticationOptions>) => (await open(more)).openId?.configuration;
   expect(await at({})).toMatchObject({
     issuer: 'https://own.example.org',
@@ -143,7 +143,7 @@ test('relying parties find the keys at this server, or where they are told', asy
   expect(await at({ issuers: ['kedge'] })).toBeUndefined();
 });
 
-test('tokens of every issuer are accepted, the first signs', async () => {
+test('tokens of every configured issuer are accepted, and the first one is used for new tokens', async () => {
   const former = await open({ issuers: ['https://former.example.org'] });
   const token = former.issuer.issue({
     namespace: 'ns',
@@ -156,7 +156,7 @@ test('tokens of every issuer are accepted, the first signs', async () => {
 });
 
 describe('anonymous requests', () => {
-  test('may go everywhere, nowhere, or to some paths', async () => {
+  test('are allowed everywhere, nowhere, or on some paths', async () => {
     const policy = async (anonymous: AuthenticationOptions['anonymous'], path: string) =>
       ask(await open({ anonymous }), {}, { path });
     expect(await policy(true, '/x')).toBe('system:anonymous');
@@ -167,7 +167,7 @@ describe('anonymous requests', () => {
     expect(await policy(some, '/api')).toBeUndefined();
   });
 
-  test('may not go anywhere by a review of a blank token, if paths are limited', async () => {
+  test('are not allowed by a blank token if paths are limited', async () => {
     expect(await ask(await open({ anonymous: { paths: ['/livez'] } }), bearing(' '))).toBeUndefined();
   });
 
@@ -193,7 +193,7 @@ test.each<[readonly string[], string | undefined]>([
   ],
   [['kedge', 'https://[', 'x'], 'the issuer "https://[" of service account tokens has a ":" and is no URL'],
   [['kedge', 'x', 'kedge'], 'the issuer "kedge" of service account tokens is given twice'],
-])('issuers of its own tokens: %j', async (issuers, problem) => {
+])('service account issuers: %j', async (issuers, problem) => {
   if (problem === undefined) await open({ issuers });
   else await expect(open({ issuers })).rejects.toThrow(problem);
 });
@@ -203,13 +203,13 @@ test.each<[string, boolean]>([
   ['https://own.example.org/?tenant=1', true],
   ['https://own.example.org/#', true],
   ['kedge', false],
-])('an https issuer without documents is warned of: %s', async (issuer, isWarned) => {
+])('an https issuer without discovery documents is warned of: %s', async (issuer, isWarned) => {
   const warned: object[] = [];
   await open({ issuers: [issuer] }, systemClock, { ...silentLogger, warn: (fields) => void warned.push(fields) });
   expect(warned).toEqual(isWarned ? [{ issuer }] : []);
 });
 
-describe('issuers of JWTs', () => {
+describe('JWT issuers', () => {
   const key = testKey('ES256');
   const configuration = (prefix: string): string => `
 apiVersion: apiserver.config.k8s.io/v1
@@ -222,7 +222,7 @@ jwt:
   const token = (jti: string) =>
     testToken({ iss: issuerUrl, sub: 'alice', aud: 'kedge', exp: Date.now() / 1_000 + 60, jti }, key);
 
-  test('follow the configuration file; their keys are there before the first token', async () => {
+  test('follow the configuration file, with keys fetched before the first token', async () => {
     const server = new IssuerServer([key]);
     const opened = await open({ configuration: file('config', configuration('a:')), fetch: server.fetch });
     await eventually(
@@ -237,7 +237,7 @@ jwt:
     );
   });
 
-  test('are counted, and so is what becomes of their keys and of the file', async () => {
+  test('have metrics, also of their keys and the configuration file', async () => {
     const metrics = openMetrics();
     const server = new IssuerServer([key]);
     const config = configuration('a:');
@@ -285,7 +285,7 @@ jwt:
     expect(await values(fetched)).toEqual([]);
   });
 
-  test('keep their keys while something else in the file changes: the issuer may be away', async () => {
+  test('keep their keys when something else in the file changes, even if the issuer is down', async () => {
     const server = new IssuerServer([key]);
     const opened = await open({ configuration: file('config', configuration('a:')), fetch: server.fetch });
     expect(await ask(opened, bearing(token('4')))).toBe('a:alice');
@@ -298,7 +298,7 @@ jwt:
     expect(await ask(opened, bearing(token('5')))).toBe('a:alice');
   });
 
-  test('take nobody’s place before they have been reached', async () => {
+  test('replace others only once their keys have been fetched', async () => {
     const clock = new FakeClock(Date.now());
     const server = new IssuerServer([key]);
     const opened = await open({ configuration: file('config', configuration('a:')), fetch: server.fetch }, clock);
@@ -328,18 +328,18 @@ jwt:
     expect(await ask(opened, {})).toBeUndefined();
   });
 
-  test('are for this server, whoever asks', async () => {
+  test('accept tokens for this server only, whatever audience is asked for', async () => {
     const opened = await open({ configuration: configuration(''), fetch: new IssuerServer([key]).fetch });
     expect(await ask(opened, bearing(token('3')), { audiences: ['elsewhere'] })).toBe('AuthenticationError');
   });
 
-  test('may not be those of the server’s own tokens', async () => {
+  test("cannot be issuers of the server's own tokens", async () => {
     const text = configuration('').replace(issuerUrl, 'https://former.example.org');
     await expect(open({ configuration: text })).rejects.toThrow('URL must not overlap with disallowed issuers');
   });
 });
 
-describe('certificates', () => {
+describe('client certificates', () => {
   const signer = (name: string) =>
     forge({
       subject: [[attributes.commonName, name]],
@@ -357,7 +357,7 @@ describe('certificates', () => {
     return { certificates: [leaf.der] };
   };
 
-  test('of further CAs count as long as the file says so', async () => {
+  test('of additional CAs are accepted while the file has those', async () => {
     const more = file('clients', other.pem);
     const opened = await open({ clientCa: () => own.pem, moreClientCas: more });
     expect(await ask(opened, {}, of(own, 'alice'))).toBe('alice');
@@ -370,7 +370,7 @@ describe('certificates', () => {
     expect(await ask(opened, {}, of(own, 'alice'))).toBe('alice');
   });
 
-  test('of a front proxy let it speak for others, in the headers that are configured', async () => {
+  test('of a front proxy let it name users, in the configured headers', async () => {
     const frontProxy = { ca: file('proxies', other.pem), allowedNames: ['front'], usernameHeaders: ['X-My-User'] };
     const opened = await open({ clientCa: () => own.pem, frontProxy });
     const named = { 'x-my-user': 'carol', 'x-remote-user': 'mallory' };
@@ -383,7 +383,7 @@ describe('certificates', () => {
     expect(opened.info().frontProxy?.usernameHeaders).toEqual(['X-My-User']);
   });
 
-  test('without any CA in the file, the server does not start', async () => {
+  test('require a CA in the file: without one the server does not start', async () => {
     await expect(open({ moreClientCas: file('empty', '') })).rejects.toThrow('no certificate in the CA bundle');
     await expect(open({ frontProxy: { ca: (await testAuthority()).anchors.slice(0, 40) } })).rejects.toThrow();
   });

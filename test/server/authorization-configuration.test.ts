@@ -29,7 +29,7 @@ const wrong = (...authorizers: readonly object[]): Promise<string> =>
     (error: unknown) => (error as Error).message,
   );
 
-test('a file as people write it', async () => {
+test('a typical file is read', async () => {
   const text = `
 apiVersion: apiserver.config.k8s.io/v1beta1
 kind: AuthorizationConfiguration
@@ -70,7 +70,7 @@ authorizers:
   ]);
 });
 
-test('what is not said is as in Kubernetes', async () => {
+test('defaults are those of Kubernetes', async () => {
   expect(await read(named('a', webhook))).toMatchObject([
     { webhook: { allowedMs: 300_000, refusedMs: 30_000, version: 'v1', onFailure: 'deny', conditions: [] } },
   ]);
@@ -154,14 +154,14 @@ test.each<[readonly object[], string]>([
   expect(await wrong(...authorizers)).toBe(message);
 });
 
-test('a kubeconfig that is not there is told with its path', async () => {
+test('a missing kubeconfig is reported with its path', async () => {
   const kubeConfigFile = join(directory, 'nowhere');
   expect(await wrong(named('a', { ...webhook, connectionInfo: { ...connectionInfo, kubeConfigFile } }))).toMatch(
     /^authorizers\[0\]\.connectionInfo\.kubeConfigFile: Invalid value: ".*nowhere": error loading file: ENOENT/,
   );
 });
 
-test('everything that is wrong is told, authorizer by authorizer', async () => {
+test('all errors are reported, by authorizer', async () => {
   const message = await wrong({ type: 'RBAC' }, named('B', { ...webhook, timeout: '' }), { name: 'c' });
   expect(message.split('; ').map((text) => text.split(':')[0])).toEqual([
     'authorizers[0].name',

@@ -92,7 +92,7 @@ const reloads = async (server: Awaited<ReturnType<typeof running>>, status: stri
 };
 
 describe('an AuthorizationConfiguration', () => {
-  test('has webhooks asked in their order, each for what its conditions hold', async () => {
+  test('calls webhooks in order, each for requests that match its conditions', async () => {
     await using server = await running(
       webhook('one', when("request.resourceAttributes.verb == 'list'")),
       webhook('two'),
@@ -112,7 +112,7 @@ describe('an AuthorizationConfiguration', () => {
     ]);
   });
 
-  test('says what a webhook means that does not answer, or of which nobody knows whether to ask it', async () => {
+  test('decides by failurePolicy when a webhook fails or its conditions cannot be evaluated', async () => {
     answer = () => undefined;
     await using server = await running(webhook('one', { failurePolicy: 'Deny' }), webhook('two'));
     expect(await server.ask('alice', listed)).toMatchObject({
@@ -131,7 +131,7 @@ describe('an AuthorizationConfiguration', () => {
     ]);
   });
 
-  test('is read again when its file changes, and stays where the new one cannot be used', async () => {
+  test('is reloaded when its file changes, and kept if the new one is invalid', async () => {
     await using server = await running(webhook('one'), rbac);
     expect((await server.ask('alice', listed)).code).toBe(200);
 
@@ -159,7 +159,7 @@ describe('an AuthorizationConfiguration', () => {
     expect(asked).toEqual(['/two alice list']);
   });
 
-  test('leaves nobody in without a name where everything is allowed', async () => {
+  test('with AlwaysAllow does not admit unauthenticated users', async () => {
     await using server = await running({ type: 'AlwaysAllow', name: 'alwaysallow' });
     expect((await server.ask('nobody', 'GET /version')).code).toBe(401);
     expect(server.lines.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^AUTHORIZATION IS OFF/));
@@ -172,7 +172,7 @@ describe('an AuthorizationConfiguration', () => {
       'authorizationConfiguration and authorizationWebhook cannot both be given',
     ],
     [{ authorizationConfiguration: configuration() }, 'at least one authorization mode must be defined'],
-  ])('%j is no way to start with it', async (options, why) => {
+  ])('with %j is refused at the start', async (options, why) => {
     await expect(
       runningServer({
         authorization: undefined,

@@ -37,8 +37,8 @@ const afterAnother = (
 
 test.each([
   ['has deleted it', false],
-  ['has made it anew', true],
-])('a binding that leads elsewhere is made anew, also where another server that starts %s', async (_, made) => {
+  ['has recreated it', true],
+])('a binding with a wrong roleRef is recreated, even if another starting server %s', async (_, made) => {
   await using server = await testServer({ controllers: [] });
   const { client } = server;
   const bindings = client.resource<RoleBinding>(RoleBindings);
@@ -60,7 +60,7 @@ test.each([
   if (made) expect(now?.metadata.uid).toBe(others?.metadata.uid);
 });
 
-test('what a server starts with is its own, under the name that Kubernetes has for itself', async () => {
+test('bootstrap objects have the field manager kube-apiserver', async () => {
   await using server = await testServer({ controllers: [] });
   const namespace = await server.client.resource(Namespaces).get({ name: 'default' });
   const role = await server.client.resource(ClusterRoles).get({ name: 'system:basic-user' });
@@ -69,7 +69,7 @@ test('what a server starts with is its own, under the name that Kubernetes has f
   }
 });
 
-test('a role that somebody writes meanwhile is completed all the same', async () => {
+test('a role is completed even if somebody writes it meanwhile', async () => {
   await using server = await testServer({ controllers: [] });
   const { client } = server;
   const roles = client.resource<ClusterRole>(ClusterRoles);
@@ -88,7 +88,7 @@ test('a role that somebody writes meanwhile is completed all the same', async ()
   expect([resources(now), now?.metadata.labels?.['note'], writes]).toEqual([resources(found), '2', 3]);
 });
 
-test('a write that fails otherwise is not tried again', async () => {
+test('a write that fails otherwise is not retried', async () => {
   await using server = await testServer({ controllers: [] });
   const roles = server.client.resource<ClusterRole>(ClusterRoles);
   await roles.patch({ name: 'system:basic-user' }, { type: 'merge', body: { rules: [] } });
@@ -101,7 +101,7 @@ test('a write that fails otherwise is not tried again', async () => {
   expect(writes).toBe(1);
 });
 
-test('a binding that somebody keeps from going keeps no server from starting', async () => {
+test('a binding that is stuck in deletion does not prevent a start', async () => {
   await using server = await testServer({ controllers: [] });
   const { client } = server;
   const bindings = client.resource<ClusterRoleBinding>(ClusterRoleBindings);

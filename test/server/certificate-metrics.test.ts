@@ -15,7 +15,7 @@ import { certificateRecord } from './certificate-record.js';
 
 const hour = 3_600_000;
 
-test('certificates and CAs are told of by the time they end', async () => {
+test('certificates and CAs have metrics about their expiry', async () => {
   const clock = new FakeClock();
   const client = new FakeClient(clock);
   const record = (sha256: string, hours: number): LedgerRecord =>
@@ -89,7 +89,7 @@ test('certificates and CAs are told of by the time they end', async () => {
   expect(await lines()).toContain('kedge_certificates_valid{signer="example.test/a"} 1');
 });
 
-test('signers that are not configured count together', async () => {
+test('signers that are not configured are counted together', async () => {
   const clock = new FakeClock();
   const metrics = openMetrics();
   const signers = [{ serves: 'team.test/*', sign: async () => ({ issued: '' }) }];
@@ -103,7 +103,7 @@ test('signers that are not configured count together', async () => {
   ]);
 });
 
-test('a signer that does not answer does not keep a scrape waiting', async () => {
+test('a signer that does not answer does not delay a scrape', async () => {
   const clock = new FakeClock();
   const ca = await testAuthority({ clock, seconds: 86_400 });
   const metrics = openMetrics();

@@ -105,7 +105,7 @@ const leafOf = (csr: CertificateSigningRequest) => readPemCertificates(certifica
 const records = async () =>
   (await server.client().resource(CertificateLedgerEntries).list()).items.flatMap(({ spec }) => spec.records);
 
-test('a CA in files signs what a rule approves, and the ledger knows', async () => {
+test('a CA in files signs what a rule approves, and records it in the ledger', async () => {
   const csr = await ask({ name: 'files', signerName: 'example.test/files' });
   const leaf = leafOf(csr);
   expect(leaf?.issuer.commonName).toBe('in files');
@@ -121,20 +121,20 @@ test('a CA in files signs what a rule approves, and the ledger knows', async () 
   });
 });
 
-test('what a rule denies is denied', async () => {
+test('a rule denies a request', async () => {
   const csr = await ask({ name: 'denied', signerName: 'example.test/files' }, { username: 'mallory', groups: [] });
   expect(csr.status?.conditions?.[0]).toMatchObject({ type: 'Denied', reason: 'PolicyDenied' });
   expect((await records()).some(({ request }) => request.name === 'denied')).toBe(false);
 });
 
-test.skipIf(!hasPython)('a program signs, and may refuse', async () => {
+test.skipIf(!hasPython)('a signer program signs, and may refuse', async () => {
   const csr = await ask({ name: 'command', signerName: 'example.test/command' });
   expect(leafOf(csr)?.subject.commonName).toBe('alice');
   const refused = await ask({ name: 'refused', signerName: 'example.test/command', usages: ['server auth'] });
   expect(refused.status?.conditions?.at(-1)).toMatchObject({ type: 'Failed', reason: 'UsageNotAllowed' });
 });
 
-test('a program that signs for a well-known signer gets no request that asks for more than its rules see', async () => {
+test('a signer program for a well-known signer gets no request with parts that its rules cannot check', async () => {
   const organization = (tag: number, text: string): Buffer =>
     setOf([sequence(encodeOid('2.5.4.10'), encode(tag, Buffer.from(text)))]);
   const request = await requestOf({
@@ -159,7 +159,7 @@ describe('a CA in a Secret', () => {
   const secret = { namespace: 'pki', name: 'client-ca' };
   const state = async () => readCaState((await server.client().resource(Secrets).get(secret))?.data ?? {});
 
-  test('is made, signs, and its certificates say who is calling', async () => {
+  test('is created, signs, and its certificates authenticate clients', async () => {
     const certificate = certificatePem(await ask({ name: 'caller', signerName: clientSigner })) ?? '';
     expect(leafOf(await ask({ name: 'caller-2', signerName: clientSigner }))?.issuer.commonName).toBe('client-ca 1');
     const key = privateKeyPem(await testKey());
@@ -167,7 +167,7 @@ describe('a CA in a Secret', () => {
     expect(body).toMatchObject({ status: { userInfo: { username: 'alice' } } });
   });
 
-  test('is replaced when somebody asks', async () => {
+  test('is replaced on request', async () => {
     const secrets = server.client().resource(Secrets);
     const found = await secrets.get(secret);
     if (found === undefined) throw new Error('gone');
@@ -200,7 +200,7 @@ const reviewBy = (asked: Server, { certificate: cert, key }: KeyPair): Promise<u
     asking.end(body);
   });
 
-test('a client certificate counts below a CA of the server, and not below what stands above it', async () => {
+test('a client certificate is accepted below a CA of the server, but not below a CA above that', async () => {
   const root = await createCertificateAuthority({ commonName: 'root' });
   const own = await root.issueAuthority({ commonName: 'own' });
   const ofSigner = await root.issueAuthority({ commonName: 'of the signer' });
@@ -247,7 +247,7 @@ test('anchors are published and distributed', async () => {
 describe('the ledger', () => {
   const entries = () => server.client().resource(CertificateLedgerEntries);
 
-  test('is whole', async () => {
+  test('is complete and valid', async () => {
     const { items } = await entries().list();
     const pages = items.map(({ metadata, spec }) => ({ name: metadata.name ?? '', spec }));
     expect(verifyLedger(pages).problems).toEqual([]);
@@ -264,7 +264,7 @@ describe('the ledger', () => {
     await expect(entries().deleteCollection()).rejects.toMatchObject({ code: 405 });
   });
 
-  test('takes only what follows', async () => {
+  test('accepts only the next entry', async () => {
     const { items } = await entries().list();
     const last = items.at(-1);
     if (last === undefined) throw new Error('empty');
@@ -284,12 +284,12 @@ describe('the ledger', () => {
     await expect(entries().create({ ...good, metadata: { name: 'x' } })).rejects.toMatchObject({ code: 422 });
   });
 
-  test('is nobody’s business who may not read it', async () => {
+  test('cannot be read without permission', async () => {
     const stranger = server.client({ username: 'stranger', groups: [wellKnown.authenticated] });
     await expect(stranger.resource(CertificateLedgerEntries).list()).rejects.toMatchObject({ code: 403 });
   });
 
-  test('is told of by no discovery', async () => {
+  test('is not part of discovery', async () => {
     const found = await server.client().discover();
     expect(found.some(({ group }) => group.includes('kedge'))).toBe(false);
   });
@@ -305,7 +305,7 @@ test('a CA in files is replaced without a restart', async () => {
   await eventually(issuer, (name) => name === 'next in files');
 });
 
-test('a program that signs has ended once the server has stopped', async () => {
+test('a signer program has exited when the server has stopped', async () => {
   const body = `const { writeFileSync } = require('node:fs');
     process.stdin.on('data', (line) => {
       process.stdout.write(JSON.stringify({ id: JSON.parse(line).id, anchors: '' }) + '\\n');
@@ -322,14 +322,14 @@ test('a program that signs has ended once the server has stopped', async () => {
   expect(existsSync(file('ended'))).toBe(true);
 });
 
-test('a server does not start with two signers for one name', async () => {
+test('two signers with the same name are refused at the start', async () => {
   const source = { certificateFile: file('ca.crt'), keyFile: file('ca.key') };
   const names = ['kubernetes.io/kubelet-serving', 'kubernetes.io/nodeagent-serving'];
   const starting = createServer({ certificates: { signers: names.map((name) => ({ name, ...source })) } });
   await expect(starting).rejects.toThrow('two signers serve kubernetes.io/kubelet-serving');
 });
 
-test('a server does not start with a CA that cannot be replaced in time', async () => {
+test('a CA that cannot be replaced in time is refused at the start', async () => {
   const rotation = { caSeconds: 10 * 86_400 };
   const signers = [{ name: 'example.test/short', secret: 'pki/short', rotation }];
   await expect(createServer({ controllers: [], certificates: { signers } })).rejects.toThrow(

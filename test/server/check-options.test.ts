@@ -7,7 +7,7 @@ import { testServer } from '../../src/testing/index.js';
 const check = (options: unknown) => () => checkOptions(options as ServerOptions);
 const file = { file: 'a' };
 
-describe('options of a server', () => {
+describe('server options', () => {
   test.each<[unknown, string]>([
     [null, 'the options of a server must be an object, not null'],
     ['memory:', 'the options of a server must be an object, not "memory:"'],
@@ -94,7 +94,7 @@ describe('options of a server', () => {
     [{ graceMs: Number.POSITIVE_INFINITY }, 'option graceMs must be a whole number of at least 0, not Infinity'],
     [{ eventTtlSeconds: -1 }, 'option eventTtlSeconds must be a whole number of at least 0, not -1'],
     [{ onFailed: 5 }, 'option onFailed must be a function, not 5'],
-  ])('that are not as they should be are told by path: %j', (options, message) => {
+  ])('that are invalid are reported with their path: %j', (options, message) => {
     expect(check(options)).toThrow(message);
   });
 
@@ -174,17 +174,17 @@ describe('options of a server', () => {
     [{ webhookServices: { a: 'b:1' } }, 'option webhookServices cannot be read: "a" is not a service'],
     [{ etcd: { prefix: 'a' } }, 'option etcd.prefix must be a path that begins with /'],
     [{ etcd: { compactionSeconds: 86_401 } }, 'option etcd.compactionSeconds must be a whole number from 0 to 86400'],
-  ])('that a file may not have a program may not have: %j', (options, message) => {
+  ])('that a file cannot have are refused in a program: %j', (options, message) => {
     expect(check(options)).toThrow(message);
   });
 
-  test('that are as they should be pass, and so do those left out', () => {
+  test('that are valid or omitted are accepted', () => {
     expect(check({})).not.toThrow();
     expect(check({ store: undefined, clientCa: file, staticTokens: '', anonymous: { paths: [] } })).not.toThrow();
     expect(check({ graceMs: 0, authorization: 'AlwaysAllow', controllers: [] })).not.toThrow();
   });
 
-  test('are looked at before anything is opened', async () => {
+  test('are checked before anything is opened', async () => {
     await expect(createServer({ stroe: 'level:x' } as ServerOptions)).rejects.toThrow('option stroe is unknown');
     await expect(testServer({ controllers: 'none' as 'all' })).rejects.toThrow('option controllers must be');
   });
@@ -201,7 +201,7 @@ describe('options of a server', () => {
       { store: 'level:never-opened', encryptionConfiguration: 'kind: X' },
       'encryptionConfiguration: must be EncryptionConfiguration',
     ],
-  ])('whose text cannot be used are named: %j', async (options, message) => {
+  ])('with unusable contents are named in the error: %j', async (options, message) => {
     await expect(createServer(options)).rejects.toThrow(message);
   });
 });

@@ -33,19 +33,19 @@ const success = { status: 'Success' };
 
 test.each<[string, Answer, string]>([
   [
-    'an answer',
+    'a response',
     (uid) => ({ uid, convertedObjects: [object('v2')], result: success }),
     'failure_type="",result="success"',
   ],
   [
-    'a call that came to nothing',
+    'a failed call',
     () => {
       throw new CallFailed('no');
     },
     'failure_type="conversion_webhook_call_failure",result="failure"',
   ],
   [
-    'an answer to something else',
+    'a response to another request',
     () => ({ uid: 'x', convertedObjects: [object('v2')], result: success }),
     'failure_type="conversion_webhook_malformed_response_failure",result="failure"',
   ],
@@ -90,7 +90,7 @@ test.each<[string, Answer, string]>([
   ]);
 });
 
-test('one that fails is told to the log once, and every ten minutes while it lasts', async () => {
+test('a failing webhook is logged once, and every ten minutes while that lasts', async () => {
   const clock = new FakeClock();
   const lines: object[] = [];
   const client: WebhookClient = { post: () => Promise.reject(new CallFailed('connection refused')), close: () => {} };

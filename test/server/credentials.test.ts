@@ -33,30 +33,33 @@ const leafOf = ({ certificate }: { readonly certificate: string }): Certificate 
   return leaf;
 };
 
-test('are found again at the next start', async () => {
+test('credentials are reused at the next start', async () => {
   const first = await open();
   expect(await open()).toEqual(first);
 });
 
-test.each([2001, 2100])('are good by the clock of the server and by that of their users, also in %i', async (year) => {
-  const clock = new FakeClock(Date.UTC(year, 0, 1));
-  const { ca, serving, admin } = await open([], clock);
-  const eleven = 11 * 30 * day;
-  for (const { notBefore, notAfter } of [ca, leafOf(serving), leafOf(admin)])
-    for (const now of [clock.now(), Date.now()]) {
-      expect(notBefore).toBeLessThanOrEqual(now);
-      expect(notAfter).toBeGreaterThan(now + eleven);
-    }
-});
+test.each([2001, 2100])(
+  'credentials are valid by the clock of the server and by that of clients, also in %i',
+  async (year) => {
+    const clock = new FakeClock(Date.UTC(year, 0, 1));
+    const { ca, serving, admin } = await open([], clock);
+    const eleven = 11 * 30 * day;
+    for (const { notBefore, notAfter } of [ca, leafOf(serving), leafOf(admin)])
+      for (const now of [clock.now(), Date.now()]) {
+        expect(notBefore).toBeLessThanOrEqual(now);
+        expect(notAfter).toBeGreaterThan(now + eleven);
+      }
+  },
+);
 
-test('are found again for an address that can be written otherwise', async () => {
+test('credentials are reused for an address in another notation', async () => {
   const hosts = ['0:0:0:0:0:0:0:1', 'FD00:0::1'];
   const first = await open(hosts);
   expect(leafOf(first.serving).alternativeNames.ipAddresses).toEqual(['127.0.0.1', '::1', 'fd00::1']);
   expect(await open(hosts)).toEqual(first);
 });
 
-test('of the server is made anew where it lacks a name', async () => {
+test('a serving certificate is recreated for an additional name', async () => {
   const first = await open();
   const { serving, admin } = await open(['kedge.acme.test']);
   expect(leafOf(serving).alternativeNames.dnsNames).toContain('kedge.acme.test');
@@ -64,12 +67,15 @@ test('of the server is made anew where it lacks a name', async () => {
   expect((await open()).serving).toEqual(serving);
 });
 
-test.each(['ca.pem', 'sa.key', 'apiserver.pem', 'ca.crt'])('%s that cannot be read is named', async (name) => {
-  mkdirSync(join(directory, name));
-  await expect(open()).rejects.toThrow(`cannot read ${join(directory, name)}: EISDIR`);
-});
+test.each(['ca.pem', 'sa.key', 'apiserver.pem', 'ca.crt'])(
+  '%s that is unreadable is reported with its path',
+  async (name) => {
+    mkdirSync(join(directory, name));
+    await expect(open()).rejects.toThrow(`cannot read ${join(directory, name)}: EISDIR`);
+  },
+);
 
-test('are made anew under another CA, though it has the same name', async () => {
+test('credentials are recreated under a new CA, even with the same name', async () => {
   const before = await open();
   rmSync(join(directory, 'ca.pem'));
   const after = await open();
@@ -78,7 +84,7 @@ test('are made anew under another CA, though it has the same name', async () => 
   expect(isSignedBy(leafOf(after.admin), after.ca)).toBe(true);
 });
 
-test('are made anew if they are not valid yet, since the clock was ahead when they were made', async () => {
+test('credentials are recreated if they are not valid yet because the clock was ahead', async () => {
   // Even when it is ahead, it is behind the system's clock, which would otherwise have an influence.
   const start = systemClock.now() - 400 * day;
   await open([], new FakeClock(start));
@@ -91,13 +97,13 @@ test('are made anew if they are not valid yet, since the clock was ahead when th
   expect(await open([], new FakeClock(start))).toMatchObject({ serving, admin });
 });
 
-test('are kept by a clock that is behind, as the CA shows: others would be no better', async () => {
+test('credentials are kept if the clock is behind, as the CA shows: new ones would be no better', async () => {
   const now = systemClock.now();
   const { serving, admin } = await open([], new FakeClock(now));
   expect(await open([], new FakeClock(0))).toMatchObject({ serving, admin });
 });
 
-test('what is missing beside a store with objects is made with a warning, and at a first start without', async () => {
+test('missing files are created with a warning if the store has objects, and without at a first start', async () => {
   const file = (name: string): string => join(directory, 'pki', name);
   const missed = async (more: ServerOptions = {}): Promise<readonly string[]> => {
     const files: string[] = [];
@@ -117,7 +123,7 @@ test('what is missing beside a store with objects is made with a warning, and at
   expect(await missed({ serviceAccountSigningKey: await generateServiceAccountKey() })).toEqual([]);
 });
 
-test('of servers that start at once over an empty store, each with a CA of its own, one warns', async () => {
+test('of several servers with their own CAs that start over an empty store, one warns', async () => {
   const store = new MemoryStore();
   const start = async (pki: string): Promise<{ readonly files: readonly string[]; stop(): Promise<void> }> => {
     const files: string[] = [];
@@ -131,7 +137,7 @@ test('of servers that start at once over an empty store, each with a CA of its o
   expect(servers.flatMap(({ files }) => files)).toEqual(['ca.pem', 'sa.key']);
 });
 
-test('a CA that comes to its end is warned of by its file, and then nothing is made with it', async () => {
+test('an expiring CA is warned of with its file, and an expired one issues nothing', async () => {
   const file = join(directory, 'ca.pem');
   const warned: object[] = [];
   const log = { ...silentLogger, warn: (fields: object, message: string) => void warned.push({ ...fields, message }) };
@@ -149,7 +155,7 @@ test('a CA that comes to its end is warned of by its file, and then nothing is m
   );
 });
 
-test('of a CA and those above it the first to end is warned of', async () => {
+test('of a CA and those above it, the first to expire is warned of', async () => {
   const warned: object[] = [];
   const log = { ...silentLogger, warn: (fields: object) => void warned.push(fields) };
   const clock = new FakeClock();
@@ -168,22 +174,25 @@ test('of a CA and those above it the first to end is warned of', async () => {
   expect(warned).toMatchObject([{ ends: 'root' }]);
 });
 
-test.each(['apiserver', 'admin'])('of %s are made anew if the key is not that of the certificate', async (name) => {
-  const first = await open();
-  const path = join(directory, `${name}.pem`);
-  const text = readFileSync(path, 'utf8');
-  writeFileSync(path, text.slice(0, text.indexOf('-----BEGIN PRIVATE KEY')));
-  const { serving, admin } = await open();
-  const made = name === 'admin' ? admin : serving;
-  expect(made.key).toContain('PRIVATE KEY');
-  expect(made).not.toEqual(name === 'admin' ? first.admin : first.serving);
-});
+test.each(['apiserver', 'admin'])(
+  'credentials of %s are recreated if the key does not match the certificate',
+  async (name) => {
+    const first = await open();
+    const path = join(directory, `${name}.pem`);
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, text.slice(0, text.indexOf('-----BEGIN PRIVATE KEY')));
+    const { serving, admin } = await open();
+    const made = name === 'admin' ? admin : serving;
+    expect(made.key).toContain('PRIVATE KEY');
+    expect(made).not.toEqual(name === 'admin' ? first.admin : first.serving);
+  },
+);
 
 test.each<[string, (own: string, root: string, key: string) => string]>([
   ['the key first', (own, root, key) => key + own + root],
   ['the key between the certificates', (own, root, key) => own + key + root],
-  ['the key last, and words between', (own, root, key) => `ours\n${own}\ntheirs\r\n${root}\nits key\n${key}`],
-])('a CA of another: %s', async (_, written) => {
+  ['the key last, with text between', (own, root, key) => `ours\n${own}\ntheirs\r\n${root}\nits key\n${key}`],
+])('a CA below another: %s', async (_, written) => {
   const clock = new FakeClock();
   const root = await createCertificateAuthority({ commonName: 'root', clock });
   const { certificate, key } = await root.issueAuthority({ commonName: 'own' });
@@ -194,7 +203,7 @@ test.each<[string, (own: string, root: string, key: string) => string]>([
   expect(readFileSync(join(directory, 'ca.crt'), 'utf8')).toBe(certificate);
 });
 
-test('no part of a key is copied where it can be read, not of a damaged one either', async () => {
+test('no part of a key gets into the readable copy, even from a damaged file', async () => {
   const { ca } = await openCredentials({
     directory,
     hosts: [],
@@ -208,7 +217,7 @@ test('no part of a key is copied where it can be read, not of a damaged one eith
   expect(readFileSync(join(directory, 'ca.crt'), 'utf8')).toBe(ca.issuer);
 });
 
-test('the readable copy of a certificate says what the server uses, whoever put that there', async () => {
+test('the readable copy of a certificate is what the server uses, whoever changed it', async () => {
   const text = (name: string): string => readFileSync(join(directory, name), 'utf8');
   await open();
   const brought = text('ca.pem');

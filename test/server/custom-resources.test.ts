@@ -33,7 +33,7 @@ const crd = (plural: string, established: 'True' | 'False', type = 'object'): Js
   },
 });
 
-test('what one definition serves stays the same while another changes, comes and goes; its objects look otherwise once it says so', async () => {
+test('a definition is unaffected by changes of others, and counts as changed only when its own schema is', async () => {
   const store = new MemoryStore();
   const put = async (plural: string, established: 'True' | 'False', type?: string): Promise<void> => {
     const key = storageKey(crds, { name: `${plural}.example.com` });

@@ -28,7 +28,7 @@ const group = (name: string, version = 'v1'): string => `${name}.example.org/${v
 const eve = { username: 'eve', groups: ['system:authenticated'] };
 const inDefault = (name: string) => ({ namespace: 'default', name });
 
-test('roles are bound, and grant', async () => {
+test('roles can be bound and grant access', async () => {
   const { client } = server;
   const apiVersion = group('rbac.authorization');
   const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['configmaps'] }];
@@ -51,7 +51,7 @@ test('roles are bound, and grant', async () => {
   );
 });
 
-test('default roles speak of these groups, and are collected', async () => {
+test('default roles name these groups, and are aggregated', async () => {
   const { client } = server;
   const edit = await until(client.resource(ClusterRoles), { name: 'admin' }, (found) => Boolean(found?.rules?.length));
   expect(edit?.rules?.flatMap(({ apiGroups = [] }) => apiGroups)).toEqual(
@@ -67,7 +67,7 @@ test('default roles speak of these groups, and are collected', async () => {
   expect(texts).not.toContain('kubernetes.io');
 });
 
-test('a node agent that may ask for it gets its certificate', async () => {
+test('a node agent with permission gets its certificate', async () => {
   const { client, certificates } = server;
   for (const name of [
     'system:node-bootstrapper',
@@ -93,7 +93,7 @@ test('a node agent that may ask for it gets its certificate', async () => {
   await until(requests, { name: 'node' }, (found) => Boolean(found?.status?.certificate));
 });
 
-test('the garbage collector leaves events alone', async () => {
+test('the garbage collector ignores events', async () => {
   const { client } = server;
   const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'none', uid: 'none' }];
   const metadata = { ...inDefault('owned'), ownerReferences };
@@ -104,7 +104,7 @@ test('the garbage collector leaves events alone', async () => {
   expect(await client.resource(Events).get(inDefault('owned'))).toBeDefined();
 });
 
-test('nobody grants what they do not hold', async () => {
+test('rights that one does not have cannot be granted', async () => {
   const { client } = server;
   const apiVersion = group('rbac.authorization');
   const rules = [{ verbs: ['create', 'update'], apiGroups: [rbac], resources: ['roles'] }];
@@ -127,7 +127,7 @@ test('nobody grants what they do not hold', async () => {
   );
 });
 
-describe('questions', () => {
+describe('access reviews', () => {
   const ask = (spec: object) =>
     server.client
       .resource(SubjectAccessReviews)
@@ -143,13 +143,13 @@ describe('questions', () => {
     });
   });
 
-  test('that are none are refused under the name of the group', async () => {
+  test('are refused with the name of the group if empty', async () => {
     await expect(ask({ user: 'eve' })).rejects.toThrow(
       '.authorization.example.org "" is invalid: spec.resourceAttributes',
     );
   });
 
-  test('about oneself', async () => {
+  test('about oneself are answered', async () => {
     const asEve = server.server.client(eve);
     const rules = await asEve.resource(SelfSubjectRulesReviews).create({
       apiVersion: group('authorization'),
@@ -171,7 +171,7 @@ describe('tokens', () => {
       .resource(TokenReviews)
       .create({ apiVersion: group('authentication'), kind: 'TokenReview', metadata: {}, spec: { token } });
 
-  test('are issued, reviewed, and say what they are in these names', async () => {
+  test('are issued and reviewed, with claims in these names', async () => {
     const accounts = server.client.resource(ServiceAccounts);
     await until(accounts, inDefault('default'), (found) => found !== undefined);
     const request = { apiVersion: group('authentication'), kind: 'TokenRequest', metadata: {}, spec: {} };
@@ -188,7 +188,7 @@ describe('tokens', () => {
     ).rejects.toThrow('TokenRequest.authentication.example.org "default" is invalid: metadata.name');
   });
 
-  test('in Secrets are of the type with this name', async () => {
+  test('in Secrets have the type in this domain', async () => {
     const secrets = server.client.resource(Secrets);
     const annotations = { 'example.net/service-account.name': 'default' };
     const type = 'example.net/service-account-token';

@@ -20,7 +20,7 @@ function follow(session: ClientHttp2Session, headers: Record<string, string>) {
   return seen;
 }
 
-test('a server that stops ends watches, finishes requests, takes no new ones and says so', async () => {
+test('a stopping server ends watches, finishes requests and refuses new ones', async () => {
   const server = await runningServer();
   const { ask, store, headersOf } = server;
   const session = server.http2();
@@ -63,7 +63,7 @@ test('a server that stops ends watches, finishes requests, takes no new ones and
   await stopped;
 });
 
-test('a request of many steps goes through all of them while the server stops', async () => {
+test('a request of many steps is completed while the server stops', async () => {
   const server = await runningServer();
   for (const name of ['a', 'b', 'c']) await server.ask('alice', `POST ${configMaps}`, configMap(name));
   server.store.hold(keyOfConfigMap('a'));
@@ -78,7 +78,7 @@ test('a request of many steps goes through all of them while the server stops', 
   await stopped;
 });
 
-test('what does not finish in time is cut off', async () => {
+test('a request that does not finish in time is cut off', async () => {
   const server = await runningServer({ graceMs: 30 });
   server.store.hold(keyOfConfigMap('slow'));
   const slow = server.ask('alice', `GET ${configMaps}/slow`);
@@ -91,7 +91,7 @@ test('what does not finish in time is cut off', async () => {
   await expect(slow).rejects.toThrow('socket hang up');
 });
 
-test('on connections that are still there new requests are sent elsewhere, but for those about health', async () => {
+test('during a stop, a connection ends with its pending response, and later requests go elsewhere', async () => {
   const server = await runningServer();
   const { store, headersOf } = server;
   const session = server.http2();
@@ -114,7 +114,7 @@ test('on connections that are still there new requests are sent elsewhere, but f
   session.destroy();
 });
 
-test('with a delay a server goes on for a while, and is not ready', async () => {
+test('with a shutdown delay, a server keeps serving for a while but is not ready', async () => {
   const waits: number[] = [];
   let goOn = (): void => {};
   const clock = {
@@ -155,7 +155,7 @@ async function rawConnection(url: string) {
   return { send: (bytes: string) => void socket.write(bytes), text: () => text };
 }
 
-test('a server whose start fails after its port was opened leaves none behind', async () => {
+test('a server whose start fails after its port was opened closes it', async () => {
   let port = '';
   const onListening = async ({ url }: { readonly url: string }): Promise<never> => {
     ({ port } = new URL(url));

@@ -19,7 +19,7 @@ const secret = Buffer.alloc(32, 7).toString('base64');
 const kms = (name: string) => ({ kms: { apiVersion: 'v2', name, endpoint: 'unix:///nowhere' } });
 const aesgcm = (...names: readonly string[]) => ({ aesgcm: { keys: names.map((name) => ({ name, secret })) } });
 
-test('a file as people write it', async () => {
+test('a typical file is read', async () => {
   const encryption = await open(`${head}
 resources:
 - resources: [secrets, configmaps, ci.example.org]
@@ -45,7 +45,7 @@ resources:
   expect(encryption.decrypt('core/secrets/default/a', document)).toEqual({ document, keptAs: '' });
 });
 
-test('a resource of several rules is read by the providers of all, and written by those of the first', async () => {
+test('a resource of several rules is read with all their providers, and written with those of the first', async () => {
   const encryption = await open(
     textOf(rule(['secrets'], aesgcm('new')), rule(['secrets'], aesgcm('old'), { identity: {} })),
   );
@@ -57,7 +57,7 @@ test('a resource of several rules is read by the providers of all, and written b
   expect(encryption.decrypt(key, document).keptAs).toBe('');
 });
 
-test('built-in groups go by their names in the domain of the server, and so does the file', async () => {
+test("the groups and the version of the file follow the server's domain", async () => {
   const domains = { ...defaultDomains, api: 'acme.test' };
   const encryption = await open(
     JSON.stringify({
@@ -72,7 +72,7 @@ test('built-in groups go by their names in the domain of the server, and so does
   await expect(read(head, domains)).rejects.toThrow('must be EncryptionConfiguration of apiserver.config.acme.test/v1');
 });
 
-describe('what is wrong is told with its place, and no secret is shown', () => {
+describe('errors have their path, and never show a secret', () => {
   const bad = 'c2VjcmV0';
   const path = 'resources[0].providers[0]';
   test.each<[string, readonly object[], string]>([
@@ -89,7 +89,7 @@ describe('what is wrong is told with its place, and no secret is shown', () => {
       `${path}: Invalid value: {}: provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity`,
     ],
     [
-      'two in one',
+      'two providers in one',
       [rule(['secrets'], { identity: {}, ...aesgcm('a') })],
       `${path}: Invalid value: aesgcm, identity: more than one provider specified in a single element, should split into different list elements`,
     ],
@@ -115,22 +115,22 @@ describe('what is wrong is told with its place, and no secret is shown', () => {
       `${path}.aesgcm.keys[0].secret: Invalid value: "REDACTED": secret is not of the expected length, got 6, expected one of [16 24 32]`,
     ],
     [
-      'a resource twice',
+      'a duplicate resource',
       [rule(['secrets', 'secrets'], aesgcm('a'))],
       'resources[0].resources: Invalid value: ["secrets","secrets"]: the same resource cannot be specified multiple times',
     ],
     [
-      'resources that overlap',
+      'overlapping resources',
       [rule(['*.', 'secrets'], aesgcm('a'))],
       'resources[0].resources: Invalid value: ["*.","secrets"]: using overlapping resources such as \'secrets\' and \'*.\' in the same resource list is not allowed as they will be masked',
     ],
     [
-      'capital letters',
+      'upper-case letters',
       [rule(['Secrets'], aesgcm('a'))],
       'resources[0].resources[0]: Invalid value: "Secrets": resource name should not contain capital letters',
     ],
     [
-      'a star alone',
+      'a single star',
       [rule(['*'], aesgcm('a'))],
       'resources[0].resources[0]: Invalid value: "*": use \'*.\' to encrypt all the resources from core API group or *.* to encrypt all resources',
     ],
@@ -157,7 +157,7 @@ describe('what is wrong is told with its place, and no secret is shown', () => {
         `${path}.kms.apiVersion: Invalid value: "": unsupported apiVersion "" for KMS provider, only v2 is supported`,
     ],
     [
-      'a key service that cannot be',
+      'an invalid key service',
       [rule(['secrets'], { kms: { apiVersion: 'v1', name: 'a:b', endpoint: 'http://a', timeout: '-1s' } })],
       `${path}.kms.name: Invalid value: "a:b": invalid KMS provider name a:b, must not contain ':'; ` +
         `${path}.kms.timeout: Invalid value: "-1s": timeout should be a positive value; ` +
@@ -165,7 +165,7 @@ describe('what is wrong is told with its place, and no secret is shown', () => {
         `${path}.kms.apiVersion: Invalid value: "v1": unsupported apiVersion v1 for KMS provider, only v2 is supported`,
     ],
     [
-      'two key services of one name',
+      'two key services of the same name',
       [rule(['secrets'], kms('a')), rule(['events'], kms('a'))],
       'resources[1].providers[0].kms.name: Invalid value: "a": duplicate KMS provider name a, names must be unique',
     ],
@@ -182,14 +182,14 @@ describe('what is wrong is told with its place, and no secret is shown', () => {
   });
 
   test.each([
-    ['nothing', '', 'must be EncryptionConfiguration of apiserver.config.k8s.io/v1, not nothing of nothing'],
+    ['an empty file', '', 'must be EncryptionConfiguration of apiserver.config.k8s.io/v1, not nothing of nothing'],
     ['another kind', 'kind: Secret', 'not Secret of nothing'],
     [
       'another version',
       head.replace('/v1', '/v1beta1'),
       'not EncryptionConfiguration of apiserver.config.k8s.io/v1beta1',
     ],
-    ['a field twice', `${head}resources: []\nresources: []\n`, 'key "resources" already set in map'],
+    ['a duplicate field', `${head}resources: []\nresources: []\n`, 'key "resources" already set in map'],
   ])('%s', async (_, text, why) => {
     await expect(read(text)).rejects.toThrow(why);
   });

@@ -11,7 +11,7 @@ const opened = () => {
   return { counted: encryptionMetrics(metrics, { clock: new FakeClock(), serverId: 's' }), lines };
 };
 
-test('of a key service with ever new keys the last ones are told', async () => {
+test('of a key service with ever new keys, only the latest are reported', async () => {
   const { counted, lines } = opened();
   const { keyReported, keyUsed } = counted.kms('vault');
   for (let number = 0; number < 300; number++) {
@@ -27,7 +27,7 @@ test('of a key service with ever new keys the last ones are told', async () => {
   expect(used.filter((line) => line.includes(hashOf('key-0')))).toEqual([expect.stringMatching(/ 301$/)]);
 });
 
-test('what is encrypted and decrypted is counted by resource, kind of provider and outcome', async () => {
+test('encryption and decryption are counted by resource, provider and outcome', async () => {
   const { counted, lines } = opened();
   const key = 'k8s:enc:aesgcm:v1:one:';
   for (const _ of [1, 2]) counted.begin('to_storage', 'core/secrets/n/a')(key, true);

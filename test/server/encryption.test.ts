@@ -77,7 +77,7 @@ const writes: readonly [string, (of: Server) => Promise<unknown>][] = [
   ['strategic merge patch', (of) => secrets(of).patch(key, { type: 'strategic', body: {} })],
 ];
 
-test.each(writes)('a %s that changes nothing is stored if another key writes now, and only then', async (_, write) => {
+test.each(writes)('a %s without changes is stored if another key writes now, and only then', async (_, write) => {
   await use('one', 'identity');
   const first = await start();
   await create(first);
@@ -97,7 +97,7 @@ test.each(writes)('a %s that changes nothing is stored if another key writes now
   expect(await version(await start())).toBe(rewritten);
 });
 
-test('keys that change are used without a restart, and bad ones are not', async () => {
+test('changed keys are used without a restart, invalid ones are not', async () => {
   await use('identity');
   const first = await start();
   await create(first);
@@ -113,7 +113,7 @@ test('keys that change are used without a restart, and bad ones are not', async 
   expect((await secrets(second).list({ namespace: 'default' })).items).toHaveLength(2);
 });
 
-test('a file with a key service that does not work is not used, until it works', async () => {
+test('a file with a failing key service is used only once that works', async () => {
   await use('one');
   const running = await start();
   const nobody = `kms: { apiVersion: v2, name: vault, endpoint: "unix://${join(folder, 'nobody.sock')}", timeout: 1s }`;
@@ -126,7 +126,7 @@ test('a file with a key service that does not work is not used, until it works',
   await expect.poll(() => replace(running).then(() => version(running))).not.toBe(before);
 });
 
-test('a key service goes on as it is where the file changes elsewhere', async () => {
+test('a key service is kept when other parts of the file change', async () => {
   const path = join(folder, 'plugin.sock');
   const plugin = await startPlugin(path);
   try {
@@ -150,7 +150,7 @@ test('a key service goes on as it is where the file changes elsewhere', async ()
   }
 });
 
-test('a secret that is replaced under the name of its key is another key', async () => {
+test('a new secret under the same key name counts as another key', async () => {
   const keyOf = (byte: number): string => `{ name: one, secret: ${Buffer.alloc(32, byte).toString('base64')} }`;
   const useSecrets = (...bytes: readonly number[]): Promise<void> =>
     writeFile(file(), configuration('identity').replace('identity: {}', `aesgcm: { keys: [${bytes.map(keyOf)}] }`));
@@ -168,7 +168,7 @@ test('a secret that is replaced under the name of its key is another key', async
   expect(await version(await start())).toBe(rewritten);
 });
 
-test('without its key nothing is read, changed or lost', async () => {
+test('without the key nothing is read, changed or lost', async () => {
   await use('one');
   await create(await start());
   await use('two');
@@ -195,14 +195,14 @@ test('without its key nothing is read, changed or lost', async () => {
     .toMatchObject({ data: { a: 'YQ==' } });
 });
 
-test('a configuration that cannot be used ends the start, and so does a store that encrypts by itself', async () => {
+test('an invalid configuration fails the start, and so does one for a custom store', async () => {
   await writeFile(file(), configuration('one').replace('secrets', 'Secrets'));
   await expect(start()).rejects.toThrow('resources[0].resources[0]: Invalid value: "Secrets"');
   const options = { store: new MemoryStore(), encryptionConfiguration: configuration('one') };
   await expect(createServer(options)).rejects.toThrow('option encryptionConfiguration is for a store with an address');
 });
 
-test('a key service that is not there is told of by the health checks, and nothing is stored by it', async () => {
+test('a missing key service fails health checks, and nothing is written with it', async () => {
   const text = configuration('identity').replace(
     'identity: {}',
     `kms: { apiVersion: v2, name: vault, endpoint: "unix://${join(folder, 'nobody.sock')}", timeout: 1s }`,
@@ -235,7 +235,7 @@ describe('metrics', () => {
   const run = () => runningServer(options());
   const objects = /^kedge_encryption_objects\{group="",resource="secrets"/;
 
-  test('tell what is still to be written by the key of now, and what cannot be read', async () => {
+  test('show objects still to be rewritten with the current key, and unreadable ones', async () => {
     await use('identity');
     {
       await using running = await run();
@@ -266,7 +266,7 @@ describe('metrics', () => {
     ]);
   });
 
-  test('tell that what could not be read can be, though nobody asked for it', async () => {
+  test('show that unreadable objects became readable without a read', async () => {
     const others = /^kedge_encryption_objects\{group="coordination.k8s.io",resource="leases"/;
     const useFor = (...names: readonly Name[]): Promise<void> =>
       writeFile(file(), configuration(...names).replace('secrets', 'leases.coordination.k8s.io'));
@@ -290,7 +290,7 @@ describe('metrics', () => {
     await expect.poll(() => scraped(running, others)).toEqual([expect.stringMatching(/state="stale"/)]);
   });
 
-  test('count what is encrypted and decrypted, and what a key service answers', async () => {
+  test('count encryption, decryption and calls of a key service', async () => {
     const path = join(folder, 'plugin.sock');
     const plugin = await startPlugin(path);
     try {

@@ -33,7 +33,7 @@ const put = (key: string, metadata: object = {}, expect: Entry['revision'] | 'ab
   store.commit({ key, document: { bytes: Buffer.from(JSON.stringify({ metadata })), revisionAt: -1 }, expect });
 const left = async (): Promise<readonly string[]> => (await store.scan('')).entries.map(({ key }) => key);
 
-test('events go an hour after they were last written, and nothing else does', async () => {
+test('events are deleted an hour after their last write, and nothing else is', async () => {
   await begin();
   await put('core/configmaps/ns/a');
   const a = await put('core/events/ns/a');
@@ -48,7 +48,7 @@ test('events go an hour after they were last written, and nothing else does', as
   expect(await left()).toEqual(['core/configmaps/ns/a']);
 });
 
-test('a clock that was behind for a while keeps them for an hour more and not for as long as it was behind', async () => {
+test('a clock that was behind keeps events for one more hour, not for as long as it was behind', async () => {
   await begin();
   await put('core/events/ns/a');
   clock.set(clock.now() - 24 * 60 * minute);
@@ -59,7 +59,7 @@ test('a clock that was behind for a while keeps them for an hour more and not fo
   expect(await left()).toEqual([]);
 });
 
-test('while there are none, nobody sleeps', async () => {
+test('without events there is no timer', async () => {
   await begin();
   expect(clock.sleeping).toBe(0);
   const { revision } = await put('core/events/ns/a');
@@ -71,7 +71,7 @@ test('while there are none, nobody sleeps', async () => {
 });
 
 test.each([
-  ['made', { creationTimestamp: '2026-01-01T11:30:00Z' }, 30],
+  ['created', { creationTimestamp: '2026-01-01T11:30:00Z' }, 30],
   [
     'changed',
     {
@@ -80,10 +80,10 @@ test.each([
     },
     40,
   ],
-  ['made later than now', { creationTimestamp: '2027-01-01T00:00:00Z' }, 60],
-  ['of no time', {}, 0],
-  ['of an odd time', { creationTimestamp: 'yesterday', managedFields: {} }, 0],
-])('what was there at the beginning goes an hour after it was %s', async (_, metadata, minutes) => {
+  ['created in the future', { creationTimestamp: '2027-01-01T00:00:00Z' }, 60],
+  ['created at an unknown time', {}, 0],
+  ['created at an invalid time', { creationTimestamp: 'yesterday', managedFields: {} }, 0],
+])('an event from before the start is deleted an hour after it was %s', async (_, metadata, minutes) => {
   await put('core/events/ns/a', metadata);
   await begin();
   if (minutes > 0) {
@@ -95,14 +95,14 @@ test.each([
   expect(await left()).toHaveLength(0);
 });
 
-test('thousands that expire at once all go', async () => {
+test('thousands of simultaneously expired events are all deleted', async () => {
   for (let at = 0; at < 2_500; at++) await put(`core/events/ns/${at}`, { creationTimestamp: '2026-01-01T11:00:00Z' });
   await begin();
   // Reading them yields to other work.
   await eventually(left, (keys) => keys.length === 0);
 });
 
-test('it ends while it still reads what is there', async () => {
+test('expiry stops while it still reads existing events', async () => {
   for (let at = 0; at < 2_500; at++) await put(`core/events/ns/${at}`, { labels: { a: 'b'.repeat(1_000) } });
   running = expireEvents({ store, clock, log: silentLogger, seconds: 3_600, signal: stopping.signal });
   await Promise.resolve();
@@ -110,7 +110,7 @@ test('it ends while it still reads what is there', async () => {
   await running;
 });
 
-test('one that is written while it expires stays', async () => {
+test('an event that is written during its expiry is kept', async () => {
   const { revision } = await put('core/events/ns/a', { creationTimestamp: '2026-01-01T11:00:00Z' });
   let between = async (): Promise<void> => {
     between = async () => {};
@@ -148,13 +148,13 @@ test('after a failure everything is read again', async () => {
   expect(await left()).toHaveLength(0);
 });
 
-test('it ends with the store', async () => {
+test('expiry ends when the store is closed', async () => {
   await begin();
   await store.close();
   await running;
 });
 
-test('an event that cannot be read keeps no other from going, and goes an hour after it was met', async () => {
+test('an unreadable event does not hold up others, and is deleted an hour after it was found', async () => {
   const lost = await put('core/events/ns/a', { creationTimestamp: '2026-01-01T11:00:00Z' });
   await put('core/events/ns/b', { creationTimestamp: '2026-01-01T11:30:00Z' });
   const { key, revision } = lost;

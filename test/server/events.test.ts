@@ -26,7 +26,7 @@ const report = (name: string) => ({
   type: 'Normal',
 });
 
-test('what is reported in one group is read, selected, watched, changed and deleted in the other', async () => {
+test('an event created in one group is read, selected, watched, changed and deleted in the other', async () => {
   const made = await it.ask('POST', newer, { body: report('a') });
   expect(made.code).toBe(201);
   const { metadata } = made.json();
@@ -57,12 +57,12 @@ test('what is reported in one group is read, selected, watched, changed and dele
   expect((await it.ask('GET', `${core}/a`)).code).toBe(404);
 });
 
-test('what is wrong with an event is told by the kind that is stored', async () => {
+test('an invalid event is refused with the kind that is stored', async () => {
   const refused = await it.ask('POST', newer, { body: { ...report('b'), type: 'Odd' } });
   expect(refused.json().message).toBe('Event "b" is invalid: type: Invalid value: "": has invalid value: Odd');
 });
 
-test('a body of the other group is of another version, whatever its fields', async () => {
+test('a body of the other group is refused for its version, whatever its fields', async () => {
   const { code, headers, json } = await it.ask('POST', core, {
     body: { apiVersion: 'events.k8s.io/v1', kind: 'Event', ...report('c') },
   });
@@ -73,7 +73,7 @@ test('a body of the other group is of another version, whatever its fields', asy
   expect(headers['warning']).toBeUndefined();
 });
 
-test('both are told of with the hash of one store', async () => {
+test('both groups are discovered with the same storage version hash', async () => {
   const hashes = ['/api/v1', '/apis/events.k8s.io/v1'].map(async (path) => {
     const { resources } = (await it.ask('GET', path)).json();
     return resources.find(({ name }: { name: string }) => name === 'events').storageVersionHash;
@@ -82,7 +82,7 @@ test('both are told of with the hash of one store', async () => {
   expect(await Promise.all(hashes)).toEqual(['r2yiGXH7wu8=', 'r2yiGXH7wu8=']);
 });
 
-test('under another domain too', async () => {
+test('both groups work under another domain', async () => {
   const server: TestServer = await testServer({
     domains: { api: 'example.org', signer: 'example.net', extensions: ['x-kubernetes-'] },
   });
@@ -100,7 +100,7 @@ test('under another domain too', async () => {
   }
 });
 
-test('an event that nobody writes any more goes after a while', async () => {
+test('an event that is not written again is deleted after its TTL', async () => {
   const clock = new FakeClock();
   const server = await testServer({ clock, controllers: [], eventTtlSeconds: 600 });
   try {

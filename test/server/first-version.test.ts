@@ -31,12 +31,12 @@ const expired = {
   message: expect.stringMatching(/^too old resource version: 1 \(\d+\)$/),
 };
 
-describe('a watch from before the first objects of a new server is told that it comes too late', () => {
+describe('a watch from before the first objects of a new server is expired', () => {
   test('in memory', async () => {
     expect(await toldFirst('memory:')).toMatchObject(expired);
   });
 
-  test('in LevelDB, and after a restart what the history has', async () => {
+  test('in LevelDB, and after a restart it gets what the history has', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'kedge-first-'));
     try {
       expect(await toldFirst(`level:${directory}`)).toMatchObject(expired);
@@ -47,7 +47,7 @@ describe('a watch from before the first objects of a new server is told that it 
   });
 
   test.skipIf(!etcdInstalled)(
-    'in etcd, which is at revision 1 when it is empty, and further where others use it',
+    'in etcd, whether empty at revision 1 or shared with others',
     async () => {
       const etcd = await startEtcd();
       try {

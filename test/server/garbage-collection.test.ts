@@ -31,7 +31,7 @@ async function family(served: string, name: string): Promise<void> {
   await it.ask('POST', configMaps, { body: { metadata: { name, ownerReferences: [reference] } } });
 }
 
-test('owners are followed when their definition is served in another version', async () => {
+test('owners are followed when their definition changes its served version', async () => {
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const names = { plural: 'owners', kind: 'Owner' };
   const spec = { group: 'example.com', names, scope: 'Namespaced', versions: [version('v1', true, true)] };

@@ -71,7 +71,7 @@ async function tooLate<T extends ApiObject>(key: string, type: ResourceType<T>, 
   expect(await base.get(key)).toBeUndefined();
 }
 
-test('nothing is left in a namespace that went while another server was storing it', async () => {
+test('no object stays in a namespace that was deleted while another server was creating it', async () => {
   const namespaces = first.client().resource(Namespaces);
   await namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } });
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's', namespace: 'n' } };
@@ -81,7 +81,7 @@ test('nothing is left in a namespace that went while another server was storing 
   });
 });
 
-test('nothing is left of a definition that went while another server was storing it', async () => {
+test('no instance stays of a definition that was deleted while another server was creating it', async () => {
   const crds = first.client().resource(CustomResourceDefinitions);
   const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }];
   const names = { plural: 'widgets', kind: 'Widget' };

@@ -20,7 +20,7 @@ const definition = {
   },
 } as unknown as CustomResourceDefinition;
 
-test('a definition goes although there are instances that were left in another scope', async () => {
+test('a definition is deleted even if instances were left in another scope', async () => {
   const store = new MemoryStore();
   const server = await createServer({ store });
   try {

@@ -12,7 +12,7 @@ import { until } from '../../src/testing/until.js';
 
 const day = 86_400_000;
 
-test('the day of a use stands in a label', async () => {
+test('the day of the last use is stored in a label', async () => {
   const clock = new FakeClock(Date.UTC(2026, 0, 31, 23, 59));
   const { client, stop } = await testServer({ clock, controllers: ['service-account', 'service-account-token'] });
   try {
@@ -55,7 +55,7 @@ test('the day of a use stands in a label', async () => {
   }
 });
 
-test('one use a day is written, and none while it is under way', async () => {
+test('one use a day is written, and none during a write', async () => {
   const clock = new FakeClock(Date.UTC(2026, 0, 31));
   const { client, stop } = await testServer({ clock, controllers: [] });
   try {
@@ -98,7 +98,7 @@ test.each([
   ['2026-01-32', '2026-02-01'],
   ['2025-02-30', '2026-02-01'],
   ['yesterday', '2026-02-01'],
-])('recording since %j is taken for since %j', async (since, taken) => {
+])('a tracking start of %j is taken as %j', async (since, taken) => {
   const clock = new FakeClock(Date.UTC(2026, 1, 1));
   const { client, stop } = await testServer({ clock, controllers: [] });
   try {

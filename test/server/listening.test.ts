@@ -62,7 +62,7 @@ const connected = (
     });
   });
 
-test('certificates are made anew before they end, while the server runs', async () => {
+test('certificates are renewed before they expire, while the server runs', async () => {
   // Node.js checks the certificates, too, by the system's clock.
   const clock = new FakeClock(systemClock.now());
   const credentials = await openCredentials({
@@ -130,7 +130,7 @@ test('certificates are made anew before they end, while the server runs', async 
   expect(looks).toBeGreaterThan(2);
 });
 
-test('a server shows its chain to the end, and nothing twice', async () => {
+test('a server presents its full chain, without duplicates', async () => {
   const clock = new FakeClock();
   const root = await createCertificateAuthority({ commonName: 'root', clock });
   const pair = await root.issueAuthority({ commonName: 'own' });
@@ -144,7 +144,7 @@ test('a server shows its chain to the end, and nothing twice', async () => {
   expect(await shown(loadCertificateAuthority({ ...alone, clock }))).toEqual(['server', 'own']);
 });
 
-test('others are told the first of its names, and its certificate has all of them', async () => {
+test('the kubeconfig and documents have the first serving name, the certificate has all', async () => {
   const names = ['kedge.acme.test', '2001:db8::7'];
   await using server = await createServer({ controllers: [], listen: { host: '0.0.0.0', servingNames: names } });
   const { hostname, port } = new URL(server.url ?? '');

@@ -5,7 +5,7 @@ import { FakeClock } from '../../src/testing/fake-clock.js';
 import { testServer } from '../../src/testing/test-server.js';
 
 /** The stored form does not distinguish an empty list from an absent one, as in protocol buffers. */
-test('who sends lists of nothing again changes nothing', async () => {
+test('writing empty lists again changes nothing', async () => {
   const clock = new FakeClock();
   await using server = await testServer({ clock });
   const { client } = server;
@@ -44,7 +44,7 @@ test('who sends lists of nothing again changes nothing', async () => {
   ]);
 });
 
-test('who lets go of an object that is being deleted is answered what was sent', async () => {
+test('releasing an object that is being deleted is answered with the object sent', async () => {
   await using server = await testServer({ controllers: [] });
   const roles = server.client.resource<Role>(Roles);
   const key = { namespace: 'default', name: 'held' };

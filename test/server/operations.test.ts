@@ -20,7 +20,7 @@ describe('metrics', () => {
   const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
   const lease = (name: string): object => ({ metadata: { name } });
 
-  test('requests are counted under the names Kubernetes has', async () => {
+  test('requests are counted under the names of Kubernetes', async () => {
     await using server = await runningServer();
     const { ask } = server;
     await ask('alice', `POST ${leases}`, lease('a'));
@@ -93,7 +93,7 @@ describe('metrics', () => {
     expect(text).not.toContain('livez');
   });
 
-  test('client certificates are counted by their end, those issued by whether they last as long as asked for', async () => {
+  test('client certificates are counted by their expiry, issued ones by whether their lifetime was shortened', async () => {
     await using running = await runningServer();
     const { ask, server } = running;
     const [cert = '', key = ''] = ['certificate', 'key'].map((name) =>
@@ -132,7 +132,7 @@ describe('metrics', () => {
     );
   });
 
-  test('attempts to be somebody else are counted, and what was asked to find out', async () => {
+  test('impersonation attempts are counted, with their authorization', async () => {
     await using server = await runningServer({ authorization: ['RBAC'] });
     const as = (caller: 'root' | 'alice', headers: Record<string, string>) =>
       server.ask(caller, 'GET /version', undefined, { headers });
@@ -147,7 +147,7 @@ describe('metrics', () => {
     expect(seriesIn(text, 'apiserver_impersonation_authorization_attempts_duration_seconds_count')).toEqual(asked);
   });
 
-  test('checks of policies are counted, and their match conditions', async () => {
+  test('policy checks and match conditions are counted', async () => {
     await using server = await runningServer();
     const { ask } = server;
     const registration = '/apis/admissionregistration.k8s.io/v1';
@@ -185,7 +185,7 @@ describe('metrics', () => {
     expect(counted('admission_match_condition_evaluation_errors_total')).toEqual([]);
   });
 
-  test('they are compressed for who accepts it, once they are many', async () => {
+  test('large responses are compressed on request', async () => {
     await using server = await runningServer();
     const { ask } = server;
     const gzip = { headers: { 'accept-encoding': 'gzip' } };
@@ -196,7 +196,7 @@ describe('metrics', () => {
     expect((await ask('root', 'GET /metrics', undefined, gzip)).headers['content-encoding']).toBe('gzip');
   });
 
-  test('they can be left out', async () => {
+  test('metrics can be disabled', async () => {
     await using server = await runningServer({ operations: { metrics: false } });
     for (const path of ['/metrics', '/metrics/slis']) expect((await server.ask('root', `GET ${path}`)).code).toBe(404);
   });
@@ -252,7 +252,7 @@ describe('audit', () => {
     }
   }
 
-  test('a write is recorded with both objects, decision and addresses', async () => {
+  test('a write is recorded with both objects, the decision and the addresses', async () => {
     const events = await recorded(({ ask }) =>
       ask('alice', `POST ${configMaps}`, configMap('a'), { headers: { 'audit-id': 'mine', 'user-agent': 'test' } }),
     );
@@ -318,7 +318,7 @@ describe('audit', () => {
     expect(again.responseStatus).toMatchObject({ status: 'Failure', reason: 'NotFound', code: 404 });
   });
 
-  test('what carries credentials is kept at Metadata by the policy, and tokens are in no event', async () => {
+  test('objects with credentials are recorded at Metadata by the policy, and no event contains a token', async () => {
     const events = await recorded(async ({ ask }) => {
       await ask('alice', 'POST /api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'robot' } });
       await ask('alice', 'POST /api/v1/namespaces/default/serviceaccounts/robot/token', {});
@@ -334,7 +334,7 @@ describe('audit', () => {
     expect(JSON.stringify(events)).not.toMatch(/eyJ|hush|alice-token/);
   });
 
-  test('a watch is recorded when it begins and when it ends', async () => {
+  test('a watch is recorded at its start and end', async () => {
     const events = await recorded(({ ask }) => ask('alice', `GET ${configMaps}?watch=1&timeoutSeconds=1`));
     expect(events.map(({ stage, responseStatus }) => [stage, responseStatus.code])).toEqual([
       ['ResponseStarted', 200],
@@ -342,7 +342,7 @@ describe('audit', () => {
     ]);
   });
 
-  test('so is one that is refused', async () => {
+  test('a refused watch is, too', async () => {
     const events = await recorded(({ ask }) => ask('alice', `GET ${configMaps}?watch=1&labelSelector==`));
     expect(events.map(({ stage, responseStatus }) => [stage, responseStatus.code])).toEqual([
       ['ResponseStarted', 400],
@@ -351,7 +351,7 @@ describe('audit', () => {
     expect(events[0].responseObject).toMatchObject({ kind: 'Status', reason: 'BadRequest' });
   });
 
-  test('what is asked in a deprecated version is marked', async () => {
+  test('requests in a deprecated version are marked', async () => {
     const schema = { openAPIV3Schema: { type: 'object' } };
     const versions = [
       { name: 'v1', served: true, storage: true, schema },
@@ -375,7 +375,7 @@ describe('audit', () => {
     expect([marked('v1'), marked('v1beta1')]).toEqual([undefined, 'true']);
   });
 
-  test('a bad credential is recorded without a user, an impersonated user beside the caller', async () => {
+  test('bad credentials are recorded without a user, an impersonated user beside the caller', async () => {
     const events = await recorded(async ({ ask }) => {
       await ask('nobody', `GET ${configMaps}`, undefined, { headers: { authorization: 'Bearer wrong' } });
       await ask('root', 'GET /version', undefined, { headers: { 'impersonate-user': 'bob' } });
@@ -397,7 +397,7 @@ describe('audit', () => {
     });
   });
 
-  test('a request that takes long is recorded with where its time went', async () => {
+  test('a slow request is recorded with its latencies', async () => {
     const clock = new FakeClock();
     const events = await recorded(
       async ({ ask, store }) => {
@@ -421,7 +421,7 @@ describe('audit', () => {
     expect(latencies).toEqual([[], [['apiserver.latency.k8s.io/total', '501ms']]]);
   });
 
-  test('what is known of a token in a Secret is told when it is used, and when it is refused', async () => {
+  test('the use of a Secret token is annotated, accepted or refused', async () => {
     const secrets = '/api/v1/namespaces/default/secrets';
     const use = async ({ ask, server }: Awaited<ReturnType<typeof runningServer>>) => {
       const accounts = server.client().resource(ServiceAccounts);
@@ -461,7 +461,7 @@ describe('audit', () => {
     });
   });
 
-  test('a fault of ours is recorded as a panic', async () => {
+  test('an internal fault is recorded as a panic', async () => {
     const events = await recorded(async ({ ask, store }) => {
       store.fail(keyOfConfigMap('a'), new TypeError('x is not a function'));
       await ask('alice', `GET ${configMaps}/a`);
@@ -471,7 +471,7 @@ describe('audit', () => {
     ]);
   });
 
-  test('an answer that took too long is recorded with why', async () => {
+  test('a timed-out request is recorded with the reason', async () => {
     const events = await recorded(async ({ ask, store }) => {
       store.hold(keyOfConfigMap('slow'));
       await ask('alice', `GET ${configMaps}/slow?timeout=20ms`);
@@ -482,7 +482,7 @@ describe('audit', () => {
     expect(events).toMatchObject([{ stage: 'ResponseComplete', responseStatus: status, responseObject: status }]);
   });
 
-  test.skipIf(process.platform !== 'linux')('events that the disk does not take are counted', async () => {
+  test.skipIf(process.platform !== 'linux')('events that cannot be written to disk are counted', async () => {
     const audit = { policy: JSON.stringify(policy), logFile: '/dev/full' };
     await using server = await runningServer({ operations: { audit } });
     await server.ask('alice', `GET ${configMaps}`);
@@ -495,7 +495,7 @@ describe('audit', () => {
     expect(await eventually(lost, (count) => count > 0)).toBeGreaterThan(0);
   });
 
-  test('events are posted to a webhook, beside the file or in place of it', async () => {
+  test('events are sent to a webhook, with or without a file', async () => {
     const bodies: string[] = [];
     const hook = createServer((request, response) => {
       let body = '';
@@ -540,7 +540,7 @@ describe('audit', () => {
     );
   });
 
-  test('a policy that cannot be used keeps the server from starting', async () => {
+  test('an invalid policy prevents the start', async () => {
     const audit = { policy: 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Much}]', logFile: '-' };
     await expect(runningServer({ operations: { audit } })).rejects.toThrow(
       'the audit policy cannot be used: rules[0].level: Unsupported value: "Much"',
@@ -556,10 +556,10 @@ describe('audit', () => {
   });
 });
 
-describe('too much', () => {
+describe('overload', () => {
   const busy = { code: 429, text: 'Too many requests, please try again later.\n' };
 
-  test('requests beyond the limit are turned away, but not those of administrators', async () => {
+  test('requests beyond the limit are refused, except those of administrators', async () => {
     await using server = await runningServer({ operations: { readOnlyRequests: 1, mutatingRequests: 1 } });
     const { ask, store } = server;
     store.hold(keyOfConfigMap('slow'));
@@ -586,7 +586,7 @@ describe('too much', () => {
     expect(text).toMatch(/apiserver_request_terminations_total\{verb="LIST",.*code="429"\} 1/);
   });
 
-  test('watches of one user beyond the limit are turned away until one of them ends', async () => {
+  test('watches of a user beyond the limit are refused until one ends', async () => {
     await using server = await runningServer({ operations: { watches: 1 } });
     const { ask } = server;
     const session = server.http2();
@@ -609,7 +609,7 @@ describe('too much', () => {
     session.close();
   });
 
-  test('a request that takes too long is answered so, and keeps its place until it is over', async () => {
+  test('a request that times out is answered with 504, and keeps its place until it is finished', async () => {
     await using server = await runningServer({ operations: { readOnlyRequests: 1 } });
     const { ask, store, lines } = server;
     store.hold(keyOfConfigMap('slow'));
@@ -628,7 +628,7 @@ describe('too much', () => {
     );
   });
 
-  test('so does one whose caller was not known in time, with the place it gets later', async () => {
+  test('so does one that timed out during authentication, with the place it gets later', async () => {
     await using server = await runningServer({ operations: { readOnlyRequests: 1 } });
     const { ask, store } = server;
     const accounts = '/api/v1/namespaces/default/serviceaccounts';
@@ -645,7 +645,7 @@ describe('too much', () => {
     );
   });
 
-  test.each(['1ns', '0.5ms', '999us'])('what is to be done within %s is not begun', async (time) => {
+  test.each(['1ns', '0.5ms', '999us'])('a request with a timeout of %s is not started', async (time) => {
     await using server = await runningServer();
     const { ask } = server;
     const created = await ask('alice', `POST ${configMaps}?timeout=${time}`, configMap('a'));
@@ -655,7 +655,7 @@ describe('too much', () => {
     expect((await ask('alice', 'GET /metrics')).text).toMatch(counted);
   });
 
-  test('a body that does not come is not waited for', async () => {
+  test('a body that does not arrive is not waited for', async () => {
     await using server = await runningServer({ operations: { requestTimeoutMs: 100 } });
     const session = server.http2();
     const stream = session.request({ ':method': 'POST', ':path': configMaps, ...server.headersOf('alice') });
@@ -666,7 +666,7 @@ describe('too much', () => {
     session.close();
   });
 
-  describe('such a request gives its place back, though its caller stays', () => {
+  describe('a request without its body gives its place back, though its client stays', () => {
     const tooLate = `${configMaps}?timeout=50ms`;
     const limited = () => runningServer({ operations: { mutatingRequests: 1 } });
     const isFree = ({ ask }: Awaited<ReturnType<typeof limited>>) =>
@@ -691,7 +691,7 @@ describe('too much', () => {
       agent.destroy();
     });
 
-    test('over HTTP/2, whose caller takes no answer', async () => {
+    test('over HTTP/2, if the client does not read the response', async () => {
       await using server = await limited();
       const session = server.http2({ initialWindowSize: 0 });
       await new Promise((resolve) => session.once('localSettings', resolve));
@@ -704,7 +704,7 @@ describe('too much', () => {
     });
   });
 
-  test('a long answer that its caller has not taken in time is broken off and gives its place back', async () => {
+  test('a long response that is not read in time is aborted and gives its place back', async () => {
     const clock = new FakeClock();
     await using server = await runningServer({ clock, operations: { readOnlyRequests: 1 } });
     const session = server.http2({ initialWindowSize: 20_000 });
@@ -724,7 +724,7 @@ describe('too much', () => {
     session.destroy();
   });
 
-  test('what is no duration is refused before anybody asks who it is', async () => {
+  test('an invalid timeout is refused before authentication', async () => {
     await using server = await runningServer({ anonymous: false });
     const { code, text } = await server.ask('nobody', `GET ${configMaps}?timeout=soon`);
     expect([code, JSON.parse(text).message]).toEqual([
@@ -735,7 +735,7 @@ describe('too much', () => {
 });
 
 describe('faults', () => {
-  test('a fault of ours is told as Kubernetes tells a panic, and logged once with what it was', async () => {
+  test('an internal fault is answered like a panic in Kubernetes, and logged once with its cause', async () => {
     await using server = await runningServer();
     const { ask, store, lines } = server;
     store.fail(keyOfConfigMap('a'), new TypeError("Cannot read properties of undefined (reading 'secret')"));
@@ -747,7 +747,7 @@ describe('faults', () => {
     ]);
   });
 
-  test('a store that does not answer is logged in a line for each request, without where that was noticed', async () => {
+  test('an unavailable store is logged in one line per request, without a stack', async () => {
     await using server = await runningServer();
     server.store.fail(keyOfConfigMap('a'), new StoreUnavailable('etcd at a:1 does not answer'));
     expect((await server.ask('alice', `GET ${configMaps}/a`)).code).toBe(500);
@@ -756,7 +756,7 @@ describe('faults', () => {
     expect([message, err?.message, err?.stack]).toEqual(['request failed', 'etcd at a:1 does not answer', undefined]);
   });
 
-  test('trouble with the store is an internal error, and the server is not alive', async () => {
+  test('a store error is an internal error, and fails the liveness check', async () => {
     await using server = await runningServer();
     const { ask, store } = server;
     store.fail('health', new Error('disk on fire'));

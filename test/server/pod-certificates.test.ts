@@ -78,7 +78,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('a pod gets a certificate in the name of its account, recorded and verified by what is published', async () => {
+test('a pod gets a certificate in the name of its account, recorded and verified by the published anchors', async () => {
   const request = await agent.ask({ name: 'a', signerName: 'example.test/pods' });
   const [leaf] = readPemCertificates(request.status?.certificateChain ?? '');
   if (leaf === undefined) throw new Error('no certificate');
@@ -101,12 +101,12 @@ test('a pod gets a certificate in the name of its account, recorded and verified
   });
 });
 
-test('an annotation that the signer does not know is denied', async () => {
+test('an unknown annotation is denied', async () => {
   const request = await agent.ask({ name: 'b', signerName: 'example.test/pods', annotations: { 'a.b/c': 'd' } });
   expect(request.status?.conditions).toMatchObject([{ type: 'Denied', reason: 'InvalidUnverifiedUserAnnotations' }]);
 });
 
-test('a signer of the program issues, too, and refuses requests that are not of pods', async () => {
+test('a signer given by the program issues, too, and refuses other requests than those of pods', async () => {
   const request = await agent.ask({ name: 'c', signerName: 'own.test/pods' });
   const [leaf] = readPemCertificates(request.status?.certificateChain ?? '');
   expect(leaf?.alternativeNames.dnsNames).toEqual(['web']);
@@ -119,13 +119,13 @@ test('a signer of the program issues, too, and refuses requests that are not of 
   expect(failed?.status?.conditions?.at(-1)).toMatchObject({ type: 'Failed', reason: 'PodsOnly' });
 });
 
-test('a program that is said to issue to pods is asked, with the rights for it', async () => {
+test('a signer program that issues to pods is asked, and has the rights for it', async () => {
   const request = await agent.ask({ name: 'program', signerName: 'example.test/program' });
   const denied = { type: 'Denied', reason: 'AskedForPod', message: 'robot' };
   expect(request.status?.conditions).toMatchObject([denied]);
 });
 
-test('a signer that issues none to pods leaves their requests alone', async () => {
+test('a signer that issues none to pods ignores their requests', async () => {
   const requests = server.client().resource(PodCertificateRequests);
   const { pod, serviceAccount, node } = agent;
   await requests.create(
@@ -137,7 +137,7 @@ test('a signer that issues none to pods leaves their requests alone', async () =
   expect(found && podCertificateEnding(found)).toBeUndefined();
 });
 
-test('another node gets nothing for the pod', async () => {
+test('another node cannot get a certificate for the pod', async () => {
   const other = server.client({ username: 'system:node:node-2', groups: [wellKnown.nodes, wellKnown.authenticated] });
   const { pod, serviceAccount, node } = agent;
   const request = await testPodRequest({ name: 'f', signerName: 'example.test/pods', pod, serviceAccount, node });
@@ -151,7 +151,7 @@ test('another node gets nothing for the pod', async () => {
   );
 });
 
-test('what became of requests is counted by signer', async () => {
+test('outcomes are counted by signer', async () => {
   const { text } = await running.ask('root', 'GET /metrics');
   expect(
     text.split('\n').filter((line) => /^kedge_signer_requests_total\{signer="(example.test\/pods|own)/.test(line)),
@@ -165,7 +165,7 @@ test('what became of requests is counted by signer', async () => {
   ]);
 });
 
-test('a server that does not look at what nodes ask for says so', async () => {
+test('a server without NodeRestriction warns if it has signers for pods', async () => {
   const said = async (nodeRestriction: boolean, pods: boolean) => {
     const signer = defineSigner({
       serves: 'own.test/x',

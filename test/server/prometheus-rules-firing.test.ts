@@ -222,6 +222,6 @@ test.skipIf(!installed).each(Object.entries(cases))('%s fires', (alert, { series
   expect(judged(alert, series, fires)).toBe('');
 });
 
-test.skipIf(!installed).each(Object.entries(quiet))('%s does not fire without need', (alert, series) => {
+test.skipIf(!installed).each(Object.entries(quiet))('%s does not fire without a reason', (alert, series) => {
   expect(judged(alert, series, [])).toBe('');
 });

@@ -166,7 +166,7 @@ async function metricsOfReloads(): Promise<string> {
 /** The labels that Prometheus adds to each series. */
 const added: readonly string[] = ['job', 'instance'];
 
-test.each(rules.map((rule) => [rule.alert, rule.expr]))('what %s asks for is there', (_, expr) => {
+test.each(rules.map((rule) => [rule.alert, rule.expr]))('the metrics and labels of %s exist', (_, expr) => {
   const uses = usesIn(expr);
   expect(uses.length).toBeGreaterThan(0);
   const labels = groupedBy(expr).filter((label) => !added.includes(label));
@@ -183,7 +183,7 @@ test.each(rules.map((rule) => [rule.alert, rule.expr]))('what %s asks for is the
   }
 });
 
-test('texts name only labels that their series have', () => {
+test('annotations use only labels of their series', () => {
   for (const { alert, expr, annotations } of rules) {
     const named = Object.values(annotations).flatMap((one) =>
       [...one.matchAll(/\$labels\.(\w+)/g)].map(([, name]) => name),
@@ -192,13 +192,13 @@ test('texts name only labels that their series have', () => {
   }
 });
 
-test('each alert has its line in the page about operations, in the same order', () => {
+test('each alert is on the operations page, in the same order', () => {
   const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
   const lines = [...page.matchAll(/^\| `(Kedge\w+)` \| (\w+) \|/gm)].map(([, alert, severity]) => [alert, severity]);
   expect(lines).toEqual(rules.map(({ alert, labels }) => [alert, labels.severity]));
 });
 
-test('the parser sees what is wrong', () => {
+test('the parser extracts metrics and matchers', () => {
   const [use] = usesIn('sum by (a) (rate(x_total{code=~"5..", b!="c"}[5m])) / 2 > 0.1');
   expect(use?.metric).toBe('x_total');
   expect(use?.matchers.map(({ label, holds }) => [label, holds('500'), holds('c')])).toEqual([

@@ -3,7 +3,7 @@ import { openMetrics } from '../../src/runtime/metrics.js';
 import { rotationMetrics } from '../../src/server/rotation-metrics.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 
-test('of each CA its phase is told, since when, and what holds it up, while it is looked at', async () => {
+test('each watched CA has metrics about its phase, since when, and what holds it up', async () => {
   const clock = new FakeClock();
   const metrics = openMetrics();
   const looked = rotationMetrics(metrics, clock);

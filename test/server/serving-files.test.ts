@@ -99,7 +99,7 @@ const hexOf = (pair: KeyPair): string => BigInt(`0x${serialOf(pair)}`).toString(
 const caIn = (kubeconfig: string): string =>
   Buffer.from(/certificate-authority-data"?: "?([^"\n]+)/.exec(kubeconfig)?.[1] ?? '', 'base64').toString();
 
-test('clients are shown the certificate of the files and told its CA everywhere, and their own are those of the server', async () => {
+test("clients get the certificate of the files and its CA everywhere, while client certificates are the server's own", async () => {
   await put(first, root.anchors);
   const { server, url, ask } = await started({ controllers: 'all', authorization: 'RBAC' });
   const pki = join(folder, 'pki');
@@ -153,7 +153,7 @@ test('clients are shown the certificate of the files and told its CA everywhere,
 
 const selfReview = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
 
-test('a renewed certificate, and another CA, are used for new connections; what cannot be shown is told, and the one before stays', async () => {
+test('a renewed certificate or CA is used for new connections; an invalid one is reported and not used', async () => {
   await put(first, root.anchors);
   const told: string[] = [];
   const onRenewed = async ({ adminKubeconfig }: { readonly adminKubeconfig: string }): Promise<void> =>
@@ -203,7 +203,7 @@ test('a renewed certificate, and another CA, are used for new connections; what 
 
 const errorsToo = (_: string, value: unknown): unknown => (value instanceof Error ? value.message : value);
 
-test('one that is not valid yet is used once it is', async () => {
+test('a certificate that is not valid yet is used once it is', async () => {
   await put(first, root.anchors);
   const warned: object[] = [];
   const log: Logger = { ...silentLogger, warn: (fields) => void warned.push(fields) };
@@ -222,18 +222,18 @@ test('one that is not valid yet is used once it is', async () => {
 });
 
 test.each<[string, () => Promise<unknown>, string]>([
-  ['there are no files', async () => {}, 'the serving certificate: cannot read '],
+  ['the files are missing', async () => {}, 'the serving certificate: cannot read '],
   [
-    'it is for others',
+    'the certificate is for other names',
     async () => put(await issued(root, { dnsNames: ['other.test'], ipAddresses: [] }), root.anchors),
     'the certificate is for other.test, and clients reach the server by kedge.acme.test (servingNames)',
   ],
-])('a server does not start where %s', async (_, prepare, sentence) => {
+])('a server does not start if %s', async (_, prepare, sentence) => {
   await prepare();
   await expect(started()).rejects.toThrow(sentence);
 });
 
-test('without servingNames it is for where the kubeconfig says the server is', async () => {
+test('without servingNames, the certificate must be for the host in the kubeconfig', async () => {
   await put(await issued(root, { ipAddresses: [] }), root.anchors);
   const listen = { serving: files() };
   await expect(started({ listen })).rejects.toThrow('clients reach the server by 127.0.0.1 (servingNames)');
@@ -256,19 +256,19 @@ const rejected = (given: Partial<Record<'certificate' | 'key' | 'ca', string>>, 
 const client = await root.issueClient({ commonName: 'kedge', ...days(90) });
 
 test.each<[string, Parameters<typeof rejected>, string]>([
-  ['right', [{}], 'none'],
-  ['right, with the intermediate alone for a CA', [{ ca: intermediate.issuer }], 'none'],
-  ['right, and its own anchor', [{ ca: readFirst(first) }], 'none'],
-  ['no PEM', [{ certificate: 'junk' }], 'failed to find any PEM data in certificate input'],
-  ['a key that is none', [{ key: 'junk' }], 'failed to find any PEM data in key input'],
-  ['of two pairs', [{ key: second.key }], 'private key does not match public key'],
+  ['valid', [{}], 'none'],
+  ['valid, with only the intermediate as CA', [{ ca: intermediate.issuer }], 'none'],
+  ['valid, and its own anchor', [{ ca: readFirst(first) }], 'none'],
+  ['not PEM', [{ certificate: 'junk' }], 'failed to find any PEM data in certificate input'],
+  ['with an invalid key', [{ key: 'junk' }], 'failed to find any PEM data in key input'],
+  ['with the key of another', [{ key: second.key }], 'private key does not match public key'],
   ['without a CA', [{ ca: '' }], 'the CA certificate is missing'],
   ['under another CA', [{ ca: stranger.anchors }], 'the certificate does not chain to any of the CAs'],
   ['without its intermediate', [{ certificate: readFirst(first) }], 'the certificate does not chain to any of the CAs'],
-  ['over', [{}, now + 91 * day], 'the certificate expired at '],
-  ['early', [{}, now - 91 * day], 'the certificate is not valid before '],
+  ['expired', [{}, now + 91 * day], 'the certificate expired at '],
+  ['not valid yet', [{}, now - 91 * day], 'the certificate is not valid before '],
   ['for clients', [client], 'the certificate does not allow server authentication'],
-])('a certificate that is %s', (_, given, sentence) => {
+])('a certificate is checked: %s', (_, given, sentence) => {
   expect(rejected(...given)).toContain(sentence);
 });
 
@@ -282,7 +282,7 @@ test.each<[string, readonly string[]]>([
   ['a.b.acme.test', ['a.b.acme.test']],
   ['10.0.0.7', ['10.0.0.7']],
   ['kedge', ['kedge']],
-])('the name %s: lacking are %j', (name, missing) => {
+])('the name %s: missing are %j', (name, missing) => {
   const found = readServing({ ...first, ca: root.anchors }, { names: ['localhost', name], now });
   expect(found.missing).toEqual(missing);
 });

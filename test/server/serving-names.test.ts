@@ -18,14 +18,14 @@ test.each<[readonly string[], readonly string[], readonly string[]]>([
   [['FD00:0::1', 'fe80::1%eth0'], [], ['fd00::1', 'fe80::1']],
   [['0.0.0.0', 'kedge.acme.test'], ['kedge.acme.test'], ['10.0.0.7']],
   [['0:0::0'], [], ['10.0.0.7', '2001:db8::7']],
-])('of %j', (hosts, dnsNames, ipAddresses) => {
+])('certificate names for %j', (hosts, dnsNames, ipAddresses) => {
   expect(servingNames(hosts, { hostname: 'box', interfaces: () => interfaces })).toEqual({
     dnsNames: [...local, ...dnsNames],
     ipAddresses: ['127.0.0.1', '::1', ...ipAddresses],
   });
 });
 
-test('the machine is asked for its addresses only where they count', () => {
+test('the addresses of the machine are read only where they matter', () => {
   const asked = (): never => {
     throw new Error('asked');
   };
@@ -39,7 +39,7 @@ test.each([
   ['0:0::0', '::1'],
   ['192.0.2.1', '192.0.2.1'],
   ['kedge.acme.test', 'kedge.acme.test'],
-])('on %s a server is reached by %s', (host, reached) => {
+])('a server listening on %s is reached at %s', (host, reached) => {
   expect(reachableHost(host)).toBe(reached);
 });
 
@@ -56,6 +56,6 @@ test.each([
   ['https://kedge.acme.test', false],
   ['kedge.acme.test:6443', false],
   ['', false],
-])('others reach a server by %j: %j', (text, expected) => {
+])('%j is a serving name: %j', (text, expected) => {
   expect(isServingName(text)).toBe(expected);
 });

@@ -21,7 +21,7 @@ const linesOf = async (metrics: Metrics): Promise<readonly string[]> =>
 
 const condition = (type: string, more: object = {}) => ({ type, status: 'True', ...more });
 
-test('how asking signers ended is counted, from 0', async () => {
+test('outcomes of signing are counted, starting from 0', async () => {
   const metrics = openMetrics();
   const told = signerRequests(metrics, signers);
   told('example.test/a', 'issued');
@@ -37,7 +37,7 @@ test('how asking signers ended is counted, from 0', async () => {
   ]);
 });
 
-test('denied requests are counted once, those for names that clients made up together', async () => {
+test('denied requests are counted once, those for unknown signers together', async () => {
   const metrics = openMetrics();
   const updated = deniedRequests(metrics, signers);
   for (const signerName of ['example.test/a', 'team.test/x', 'team.test/y', 'made.up/1', 'made.up/2']) {
@@ -54,7 +54,7 @@ test('denied requests are counted once, those for names that clients made up tog
   ]);
 });
 
-test('requests that wait are counted by signer, with the age of the oldest, until they are settled or gone', async () => {
+test('waiting requests are counted by signer, with the age of the oldest, until they are settled or deleted', async () => {
   const clock = new FakeClock();
   const client = new FakeClient(clock);
   const requests = client.resource(CertificateSigningRequests);
@@ -98,7 +98,7 @@ test('requests that wait are counted by signer, with the age of the oldest, unti
   stopping.abort();
 });
 
-test('requests of nodes for pods wait from their creation until they are settled', async () => {
+test('pod certificate requests wait from their creation until they are settled', async () => {
   const clock = new FakeClock();
   const client = new FakeClient(clock);
   const requests = client.resource(PodCertificateRequests);

@@ -43,17 +43,17 @@ test.each<[ConfiguredSigner, string]>([
     { name: 'kubernetes.io/kubelet-serving', command: ['c'], podCertificates: {} },
     'kubernetes.io/kubelet-serving: a well-known signer issues no certificates to pods',
   ],
-])('a signer that cannot be opened is named: %j', async (signer, problem) => {
+])('a signer that cannot be opened is named in the error: %j', async (signer, problem) => {
   await expect(opened({ configured: [signer] })).rejects.toThrow(`signing: ${problem}`);
 });
 
-test('of the CA for the well-known signers it is told whose it is', async () => {
+test('an error of the CA for the well-known signers says which CA it is', async () => {
   await expect(opened({ caFiles: { certificateFile: '/nowhere', keyFile: '/nowhere' } })).rejects.toThrow(
     'signing: the CA for the well-known signers: cannot read /nowhere: ENOENT',
   );
 });
 
-test('it is told which signers share a CA with those of clients', async () => {
+test('signers that share a CA with client certificates are logged', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kedge-signers-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const inFiles = async (commonName: string) => {
@@ -87,7 +87,7 @@ test('it is told which signers share a CA with those of clients', async () => {
   expect(told).toEqual(['a.test/clients', 'a.test/server', 'a.test/nodes'].map((signer) => ({ signer })));
 });
 
-test('the signers of a program stop with the server, whatever one of them says', async () => {
+test('signers given by the program are stopped with the server, even if one fails to', async () => {
   const stopped: string[] = [];
   const signer = (name: string, fail?: Error): Signer => ({
     serves: `a.test/${name}`,
@@ -104,7 +104,7 @@ test('the signers of a program stop with the server, whatever one of them says',
   expect(stopped).toEqual(['y']);
 });
 
-test('a signer that does not stop is given up, and complained of', async () => {
+test('a signer that does not stop is given up and logged', async () => {
   const clock = new FakeClock();
   const complaints: unknown[] = [];
   const log = { ...silentLogger, error: (fields: object, message: string) => void complaints.push([message, fields]) };

@@ -26,7 +26,7 @@ async function used(): Promise<WeakRef<object>> {
   return new WeakRef(store);
 }
 
-test('nothing holds what a server held that has stopped', async () => {
+test('a stopped server leaves nothing in memory', async () => {
   const stores = [await used(), await used()];
   const areGone = (): readonly boolean[] => {
     collectGarbage();

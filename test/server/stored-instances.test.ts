@@ -33,7 +33,7 @@ const goes = async (plural: string): Promise<void> => {
   );
 };
 
-test('a webhook that cannot be reached keeps no definition from going', async () => {
+test('an unreachable webhook does not prevent the deletion of a definition', async () => {
   await create('as', 'A');
   const webhook = {
     name: 'a.example.com',
@@ -52,7 +52,7 @@ test('a webhook that cannot be reached keeps no definition from going', async ()
   await goes('as');
 });
 
-test('a definition goes with its instances when none of its versions is served', async () => {
+test('a definition is deleted with its instances when none of its versions is served', async () => {
   await create('bs', 'B');
   await it.ask('PATCH', `${definitions}/bs.example.com`, {
     body: { spec: { versions: versions(false) } },

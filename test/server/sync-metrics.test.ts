@@ -4,7 +4,7 @@ import { controllerMetrics } from '../../src/controller/controller-metrics.js';
 import { openMetrics } from '../../src/runtime/metrics.js';
 import { withSyncMetrics } from '../../src/server/sync-metrics.js';
 
-test('the publishers are counted by the code they were answered with', async () => {
+test('publishers are counted by the status code of their requests', async () => {
   const metrics = openMetrics();
   const counting = withSyncMetrics(metrics, controllerMetrics(metrics));
   counting.reconciled('root-ca-publisher', 'requeue', 0.003);

@@ -28,7 +28,7 @@ function known(...records: readonly LedgerRecord[]) {
   };
 }
 
-test('a certificate that was renewed counts, and nobody waits for its end', () => {
+test('a renewed certificate counts, but its expiry is not reported', () => {
   const at = known(valid(0, 100), valid(80, 180));
   expect(at(95)).toEqual({ count: 2, overdue: 0, first: 180 });
   expect(at(101)).toEqual({ count: 1, overdue: 0, first: 180 });
@@ -36,25 +36,25 @@ test('a certificate that was renewed counts, and nobody waits for its end', () =
   expect(at(181)).toEqual({ count: 0, overdue: 0, first: undefined });
 });
 
-test('that one comes before the other in the ledger does not matter, nor that it comes twice', () => {
+test('neither the order nor duplicates in the ledger matter', () => {
   const [old, renewal] = [valid(0, 100), valid(80, 180)];
   expect(known(renewal, old, renewal, old)(95)).toEqual({ count: 2, overdue: 0, first: 180 });
 });
 
 test.each<[string, Partial<LedgerRecord>, boolean]>([
   ['another requester', { requester: 'system:bootstrap:abcdef' }, true],
-  ['its names in another order', { names: ['DNS:b.test', 'DNS:a.test'] }, true],
+  ['the same names in another order', { names: ['DNS:b.test', 'DNS:a.test'] }, true],
   ['another serial number and approval', { serial: '7', approval: { reason: 'Other' } }, true],
   ['another subject', { subject: 'CN=bob' }, false],
   ['other names', { names: ['DNS:a.test'] }, false],
-  ['other names of those that are left out', { omittedNames: 1, namesSha256: 'ab' }, false],
+  ['other omitted names', { omittedNames: 1, namesSha256: 'ab' }, false],
   ['another signer', { signerName: 'example.test/b' }, false],
-])('a renewal may have %s: %j', (_, more, isRenewal) => {
+])('a certificate with %s is a renewal: %j', (_, more, isRenewal) => {
   const at = known(valid(0, 100), valid(80, 180, more));
   expect(at(95)).toEqual({ count: 2, overdue: isRenewal ? 0 : 1, first: isRenewal ? 180 : 100 });
 });
 
-test('where there is nothing to know a holder by, it is who asked', () => {
+test('without a subject or names, the holder is the requester', () => {
   const nameless = { subject: '', names: [] };
   const at = known(
     valid(0, 100, nameless),
@@ -65,7 +65,7 @@ test('where there is nothing to know a holder by, it is who asked', () => {
   expect(at(95)).toMatchObject({ overdue: 1, first: 100 });
 });
 
-test('overdue is a tenth of each own life, to the millisecond', () => {
+test('a certificate is overdue in the last tenth of its life, to the millisecond', () => {
   const at = known(valid(0, 1), valid(0, 1_000, { subject: 'CN=bob' }), valid(0, 10_000, { subject: 'CN=carol' }));
   expect(at(0.9 - 1e-6).overdue).toBe(0);
   expect(at(0.9).overdue).toBe(1);
@@ -75,7 +75,7 @@ test('overdue is a tenth of each own life, to the millisecond', () => {
   expect(at(9_000)).toEqual({ count: 1, overdue: 1, first: 10_000 });
 });
 
-test('records that cannot be read hide no others', () => {
+test('unreadable records do not hide others', () => {
   const at = known(
     valid(0, 1, { notAfter: 'never' }),
     valid(0, 1, { notBefore: '' }),
