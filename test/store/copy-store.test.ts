@@ -30,7 +30,7 @@ const contents = async (store: Store) => (await store.scan('')).entries.map(({ k
 const texts = async (store: Store) =>
   (await contents(store)).map(([key, value]) => [key, (value as { text?: string }).text]);
 
-test('everything that is there now is copied, each with a revision after the last one', async () => {
+test('a copy has every current entry, each with a revision after the last one of the source', async () => {
   const from = await filled();
   const last = await from.revision();
   const to = await begun(from);
@@ -44,7 +44,7 @@ test('everything that is there now is copied, each with a revision after the las
   expect((await to.get('/plain'))?.value).toEqual({ a: [1.5, null] });
 });
 
-test('who goes on from a revision of the first store is told to list again', async () => {
+test('a client that resumes from a revision of the source is told to list again', async () => {
   const from = await filled();
   const last = await from.revision();
   const to = await begun(from);
@@ -53,7 +53,7 @@ test('who goes on from a revision of the first store is told to list again', asy
   await expect(to.scan('', { at: last })).rejects.toThrow(HistoryCompacted);
 });
 
-test('what an earlier attempt copied is left as it is', async () => {
+test('a retried copy leaves what an earlier attempt copied as it is', async () => {
   const from = await filled();
   const to = await begun(from);
   let left = 100;
@@ -73,7 +73,7 @@ test('what an earlier attempt copied is left as it is', async () => {
   await checkFinished(to);
 });
 
-test('a copy that was interrupted is neither copied further nor served', async () => {
+test('an interrupted copy is neither copied further nor served', async () => {
   const from = await filled();
   const to = await begun(from);
   to.commit = async (write) => {
@@ -88,7 +88,7 @@ test('a copy that was interrupted is neither copied further nor served', async (
 test.each<[string, (to: MemoryStore) => Promise<void>, string]>([
   ['another value', (to) => put(to, '/k/77', 'other'), 'it already contains other data, such as /k/77'],
   ['another key', (to) => put(to, '/other'), 'it already contains other data, such as /other'],
-])('nothing is written where there is %s', async (_, prepare, why) => {
+])('nothing is written to a target that has %s', async (_, prepare, why) => {
   const from = await filled();
   const to = await begun(from);
   await prepare(to);
@@ -97,7 +97,7 @@ test.each<[string, (to: MemoryStore) => Promise<void>, string]>([
   expect(await contents(to)).toEqual(before);
 });
 
-test('a store whose revisions are those of the first is refused', async () => {
+test('a target whose revisions are not past those of the source is refused', async () => {
   const from = await filled();
   await expect(copied(from, new MemoryStore())).rejects.toThrow('its revisions are not past 811');
   await expect(copied(from, new MemoryStore({ after: 811n }))).rejects.toThrow('its revisions are not past 811');
@@ -110,16 +110,16 @@ test('a store whose revisions are those of the first is refused', async () => {
 });
 
 test.each<[string, (from: MemoryStore) => Promise<void>]>([
-  ['another entry', (from) => put(from, '/new')],
-  ['another value', (from) => put(from, '/k/200', 'other')],
+  ['an added entry', (from) => put(from, '/new')],
+  ['a changed value', (from) => put(from, '/k/200', 'other')],
   [
-    'one entry less',
+    'a removed entry',
     async (from) => {
       const entry = await from.get('/k/200');
       await from.commit({ key: '/k/200', document: undefined, expect: entry?.revision ?? 0n });
     },
   ],
-])('a first store that has %s when all is copied makes it fail', async (_, change) => {
+])('a source that has %s at the end of the copy makes it fail', async (_, change) => {
   const from = await filled();
   const revision = await from.revision();
   const to = await begun(from);
@@ -127,7 +127,7 @@ test.each<[string, (from: MemoryStore) => Promise<void>]>([
   await expect(copyStore(from, to, revision)).rejects.toThrow('the source was written to meanwhile');
 });
 
-test('somebody who writes to the second store meanwhile makes it fail', async () => {
+test('a concurrent write to the target makes the copy fail', async () => {
   const from = await filled();
   const to = await begun(from);
   const commit = to.commit.bind(to);

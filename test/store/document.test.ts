@@ -28,12 +28,15 @@ test('an entry reads the same at once, in steps and member by member', () => {
   );
 });
 
-test.each<Json>([null, 1, 'x'.repeat(70_000), [1, 'x'.repeat(70_000)]])('what is no object is read whole', (value) => {
-  expect(runSync(entryOf(value).read())).toEqual(value);
-  expect(runSync(entryOf(value).member('a'))).toBeUndefined();
-});
+test.each<Json>([null, 1, 'x'.repeat(70_000), [1, 'x'.repeat(70_000)]])(
+  'a value that is not an object is read whole',
+  (value) => {
+    expect(runSync(entryOf(value).read())).toEqual(value);
+    expect(runSync(entryOf(value).member('a'))).toBeUndefined();
+  },
+);
 
-test('what was kept of an entry is dropped once it is read, and takes as much room in every account as before', () => {
+test('an entry drops its encrypted bytes once it is read, and keeps its accounted size', () => {
   const about = { key: 'a/b/c', revision: 7n, revisionAt: -1, kept: Buffer.from('encrypted') };
   let isReadable = false;
   const entry = new UnreadEntry(about, () => {

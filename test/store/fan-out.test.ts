@@ -56,7 +56,7 @@ function setUp(limits: HistoryLimits = {}) {
 const text = (change: Change): string =>
   change.type === 'progress' ? `progress ${change.revision}` : `${change.entry.key} ${change.entry.revision}`;
 
-test('thousands are told in turns, each of everything once and in order, and nobody who comes or goes meanwhile is missed', async () => {
+test('thousands of subscribers are served in turns, each change once and in order, whoever comes and goes', async () => {
   const { write, follow } = setUp();
   const first = Array.from({ length: 2_500 }, () => follow('/a/', 0n));
   const toldOf = (): number => first.filter(({ told }) => told.length > 1).length;
@@ -80,7 +80,7 @@ test('thousands are told in turns, each of everything once and in order, and nob
 });
 
 describe('progress', () => {
-  test('is told after the past, and later only when the store moved on without changes of theirs', async () => {
+  test('is sent after the past, and later only when the store advances without matching changes', async () => {
     const { write, follow, advance } = setUp();
     write('/a/1');
     const { told } = follow('/a/', 0n);
@@ -97,7 +97,7 @@ describe('progress', () => {
     expect(told.slice(3)).toEqual(['/a/2 4']);
   });
 
-  test('waits for a revision that is yet to come', async () => {
+  test('is held back until a future revision is reached', async () => {
     const { write, follow, history, fanOut, advance } = setUp();
     const { told } = follow('/', 2n);
     write('/a');
@@ -113,7 +113,7 @@ describe('progress', () => {
     expect(later.told).toEqual(['progress 9']);
   });
 
-  test('is told to those who stay when others leave', async () => {
+  test('is sent to those who stay when others leave', async () => {
     const { write, follow, advance } = setUp();
     const { told } = follow('/a/', 0n);
     for (const prefix of ['/a/', '/b/']) follow(prefix, 0n).stop();
@@ -123,7 +123,7 @@ describe('progress', () => {
     expect(told).toEqual(['progress 0', '/a/1 1', 'progress 2']);
   });
 
-  test('takes no timer while nobody listens', async () => {
+  test('needs no timer without subscribers', async () => {
     const { follow, sleeping, advance } = setUp();
     expect(sleeping()).toBe(0);
     const one = follow('/', 0n);
@@ -137,7 +137,7 @@ describe('progress', () => {
 });
 
 describe('a long past', () => {
-  test('is told in slices, between which others are served, and followed by what happened meanwhile', async () => {
+  test('is delivered in slices, with others served in between, followed by later changes', async () => {
     const { write, follow } = setUp();
     for (let count = 0; count < 1_000; count++) write('/a');
     const late = follow('/', 0n);
@@ -155,7 +155,7 @@ describe('a long past', () => {
     expect(late.told.at(-1)).toBe('/c 1002');
   });
 
-  test('cuts off whoever is overtaken by its end', async () => {
+  test('cuts off a subscriber that is overtaken by compaction', async () => {
     const { write, follow, history } = setUp();
     for (let count = 0; count < 1_000; count++) write('/a');
     const late = follow('/', 0n);
@@ -166,7 +166,7 @@ describe('a long past', () => {
     expect(follow('/', 999n).told).toEqual(['/a 1000', 'progress 1000']);
   });
 
-  test('of other keys is skipped without an end to patience', async () => {
+  test('of other keys is skipped, however long it is', async () => {
     const { write, follow } = setUp();
     for (let count = 0; count < 9_000; count++) write('/a');
     const other = follow('/b', 0n);
@@ -176,7 +176,7 @@ describe('a long past', () => {
 });
 
 describe('a subscriber that writes', () => {
-  test('disturbs nobody’s order', () => {
+  test('keeps the order for everybody', () => {
     const { write, fanOut, follow } = setUp();
     const first = follow('/', 0n);
     fanOut.changes('/', 0n).subscribe((change) => {
@@ -189,7 +189,7 @@ describe('a subscriber that writes', () => {
     expect(last.told).toEqual(expected);
   });
 
-  test('or subscribes again from within a call is told everything once', () => {
+  test('or that subscribes again within a call gets everything once', () => {
     const { write, fanOut, follow } = setUp();
     const inner: { readonly told: readonly string[] }[] = [];
     fanOut.changes('/', 0n).subscribe((change) => {
@@ -203,7 +203,7 @@ describe('a subscriber that writes', () => {
     expect(inner[1]?.told).toEqual(['/a 1', '/b 2', 'progress 2', '/c 3']);
   });
 
-  test('again and again does not keep others from running, and all of it is told', async () => {
+  test('again and again does not starve others, and every write is delivered', async () => {
     const { write, fanOut, follow } = setUp();
     fanOut.changes('/', 0n).subscribe((change) => {
       if (change.type !== 'progress' && change.entry.revision < 1_000n) write('/again');
@@ -215,7 +215,7 @@ describe('a subscriber that writes', () => {
     expect(told.at(-1)).toBe('/again 1000');
   });
 
-  test('faster than anybody can be told is cut off, and what is written later is told to later ones', async () => {
+  test('faster than changes can be delivered is cut off, and later writes reach later subscribers', async () => {
     const { write, fanOut, follow } = setUp({ historyLimit: 100 });
     const errors: unknown[] = [];
     fanOut.changes('/', 0n).subscribe({
@@ -235,7 +235,7 @@ describe('a subscriber that writes', () => {
 });
 
 describe('the end', () => {
-  test('completes those who listen and those who come later', () => {
+  test('completes present and later subscribers', () => {
     const { fanOut, follow } = setUp();
     const before = follow('/', 0n);
     fanOut.close();
@@ -244,7 +244,7 @@ describe('the end', () => {
     expect(follow('/', 0n).told).toEqual(['completed']);
   });
 
-  test('of a store that failed is an error', () => {
+  test('of a failed store is an error', () => {
     const { fanOut, follow } = setUp();
     const before = follow('/', 0n);
     fanOut.close(new Error('broken'));
@@ -252,7 +252,7 @@ describe('the end', () => {
     expect(follow('/', 0n).told).toEqual(['Error: broken']);
   });
 
-  test('of a subscription stops it at once, also from within a call', () => {
+  test('of a subscription takes effect at once, also within a call', () => {
     const { write, fanOut } = setUp();
     const told: string[] = [];
     const subscription = fanOut.changes('/', 0n).subscribe((change) => {

@@ -8,7 +8,7 @@ const put = (revision: bigint, size = 10, previous?: WrittenChange): WrittenChan
   previous: previous?.entry,
 });
 
-test('keeps a number of changes, however many are added', () => {
+test('the history keeps a fixed number of changes, however many are added', () => {
   const history = new History(0n, { historyLimit: 100 });
   for (let revision = 1n; revision <= 10_000n; revision++) history.append(put(revision), 0);
   expect([history.oldest, history.newest, history.end - history.begin]).toEqual([9_900n, 10_000n, 100]);
@@ -17,7 +17,7 @@ test('keeps a number of changes, however many are added', () => {
   expect(history.at(history.end)).toBeUndefined();
 });
 
-test('keeps changes for a time, and answers those it drops', () => {
+test('the history keeps changes for a fixed time, and returns those it drops', () => {
   const history = new History(0n, { historyMs: 1_000 });
   expect(history.append(put(1n), 5_000)).toEqual([]);
   expect(history.append(put(2n), 5_500)).toEqual([]);
@@ -26,7 +26,7 @@ test('keeps changes for a time, and answers those it drops', () => {
   expect(history.oldest).toBe(1n);
 });
 
-test('keeps at most so many bytes of what was replaced', () => {
+test('the history keeps at most a fixed number of bytes of replaced values', () => {
   const history = new History(0n, { historyBytes: 50_000 });
   let last: WrittenChange | undefined;
   for (let revision = 1n; revision <= 200n; revision++) {
@@ -37,13 +37,13 @@ test('keeps at most so many bytes of what was replaced', () => {
   expect(history.end - history.begin).toBeGreaterThan(30);
 });
 
-test('one addition drops no more than a few hundred, so no writer pays for a long idle time', () => {
+test('one addition drops at most a few hundred, so no writer pays for a long idle time', () => {
   const history = new History(0n, { historyMs: 1_000 });
   for (let revision = 1n; revision <= 5_000n; revision++) history.append(put(revision), 0);
   expect(history.append(put(5_001n), 10_000).length).toBeLessThan(500);
 });
 
-test('finds the position after any revision, also where there are holes', () => {
+test('the position after any revision is found, also where there are gaps', () => {
   const history = new History(10n);
   for (const revision of [12n, 15n, 16n, 20n]) history.append(put(revision), 0);
   const found = (revision: bigint) => history.at(history.positionAfter(revision))?.entry.revision;
@@ -63,7 +63,7 @@ test('finds the position after any revision, also where there are holes', () => 
   expect(history.oldest).toBe(15n);
 });
 
-test('compaction to beyond the present forgets what is known and no more', () => {
+test('compaction to a future revision forgets only known changes', () => {
   const history = new History(0n);
   history.append(put(1n), 0);
   history.compact(50n);

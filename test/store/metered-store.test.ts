@@ -10,7 +10,7 @@ import { storeContract } from '../../src/testing/store-contract.js';
 
 const document = { bytes: Buffer.from('{}'), revisionAt: -1 };
 
-test('reads and writes are counted and timed by what they do and to what', async () => {
+test('reads and writes are counted and timed by operation and resource', async () => {
   const clock = new FakeClock();
   const metrics = openMetrics();
   const inner = new MemoryStore({ clock });
@@ -39,7 +39,7 @@ test('reads and writes are counted and timed by what they do and to what', async
   }
 });
 
-test('time is that of the clock', async () => {
+test('durations are measured with the clock', async () => {
   const clock = new FakeClock();
   const metrics = openMetrics();
   const inner = new MemoryStore({ clock });
@@ -67,7 +67,7 @@ const bound = (store: Store): Store => ({
   close: () => store.close(),
 });
 
-describe('it keeps the promises of the store it is made of', () => {
+describe('it fulfils the contract of the store it wraps', () => {
   const open = async () => meteredStore(new MemoryStore(), { metrics: openMetrics(), clock: systemClock });
   for (const { name, run } of storeContract(open)) test(name, run);
 });

@@ -47,7 +47,7 @@ test.each([
   await expect(opening).rejects.toThrow(`the store address ${JSON.stringify(address)} is not valid: ${why}`);
 });
 
-test('options of an etcd are for an etcd alone; what another store would ignore is refused', async () => {
+test('etcd options are for etcd only; one that another store would ignore is refused', async () => {
   const etcd = { prefix: '/other', caFile: 'ca.crt', user: undefined };
   await expect(openStore('memory:', { ...options, etcd })).rejects.toThrow(
     / is not valid: the options etcd\.caFile are/,

@@ -8,7 +8,7 @@ const key = fc.oneof(
   fc.constant('__proto__'),
 );
 
-test('holds, counts and goes through what a sorted list of the same keys does, whatever the size of blocks', () => {
+test('a sorted map contains, counts and iterates what a sorted list of its keys does, for any block size', () => {
   const step = fc.record({ key, deletes: fc.boolean() });
   fc.assert(
     fc.property(
@@ -41,7 +41,7 @@ test('holds, counts and goes through what a sorted list of the same keys does, w
   );
 });
 
-test('many keys in order, in reverse and deleted again', () => {
+test('a sorted map handles many keys in order, in reverse and deleted again', () => {
   const keys = Array.from({ length: 5_000 }, (_, at) => `k${String(at).padStart(4, '0')}`);
   for (const order of [keys, keys.toReversed()]) {
     const map = new SortedMap<string>(16);

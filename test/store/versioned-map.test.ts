@@ -20,12 +20,12 @@ test('sort keys are in the order of UTF-8 bytes and keep prefixes', () => {
   );
 });
 
-test('half surrogate pairs and nothing are no keys', () => {
+test('lone surrogates and the empty string are not keys', () => {
   expect(['', '\ud800', 'a\udc00b', '\udc00\ud800'].map(isKey)).toEqual([false, false, false, false]);
   expect(['a', '\u{1f600}', '__proto__', '\uffff'].map(isKey)).toEqual([true, true, true, true]);
 });
 
-test('every scan of every remembered revision, in pages of any size, is what was there then', () => {
+test('every scan of every remembered revision, in pages of any size, returns what was there then', () => {
   const key = fc.constantFrom('a', 'a/', 'a/b', 'a/c', 'ab', 'b', 'ä', '\uffff', '\u{10ffff}', '\u{1f600}');
   const step = fc.record({ key, deletes: fc.boolean() });
   const ask = fc.record({

@@ -30,7 +30,7 @@ describe.each(recorded)('%s', (name, make, lengths, encrypted) => {
     expect(text(make(secret(32)).decrypt(key, Buffer.from(encrypted, 'base64')))).toBe('{"kind":"Secret"}');
   });
 
-  test('reads what it wrote, whatever it is, with keys of every length', () => {
+  test('reads what it wrote, for any document and every key length', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.string(), fc.constantFrom(...lengths), (bytes, at, length) => {
         const document = Buffer.from(bytes);
@@ -43,17 +43,17 @@ describe.each(recorded)('%s', (name, make, lengths, encrypted) => {
     );
   });
 
-  test('never writes the same twice', () => {
+  test('never produces the same ciphertext twice', () => {
     const provider = make(secret(32));
     const kept = new Set(Array.from({ length: 100 }, () => provider.encrypt(key, Buffer.from('a')).toString('hex')));
     expect(kept.size).toBe(100);
   });
 
-  test.each([0, 1, 12, 15, 16, 27, 28, 39, 40])('does not read %d bytes of something', (length) => {
+  test.each([0, 1, 12, 15, 16, 27, 28, 39, 40])('refuses %d arbitrary bytes', (length) => {
     expect(() => make(secret(32)).decrypt(key, Buffer.alloc(length, 1))).toThrow(/^the stored data (was|is not)/);
   });
 
-  test('does not read what another key wrote', () => {
+  test('does not read what was written with another key', () => {
     const kept = make(secret(32)).encrypt(key, Buffer.from('a document of some length'));
     const read = (): string => text(make(secret(32, 1)).decrypt(key, kept));
     // Without authentication a wrong key may remain undetected, but the result is not the document.
@@ -66,7 +66,7 @@ test.each<[string, (secret: Buffer) => Cipher]>([
   ['aesgcm', aesGcm],
   ['aesgcm with a seed', aesGcmOfSeed],
   ['secretbox', secretbox],
-])('%s notices every changed byte', (_, make) => {
+])('%s detects every changed byte', (_, make) => {
   const provider = make(secret(32));
   const kept = provider.encrypt(key, Buffer.from('{"kind":"Secret"}'));
   for (let at = 0; at < kept.length; at++) {
@@ -76,7 +76,7 @@ test.each<[string, (secret: Buffer) => Cipher]>([
   }
 });
 
-test('aesgcm notices that something stands in the place of another object', () => {
+test("aesgcm detects a document that was moved to another object's key", () => {
   const provider = aesGcm(secret(32));
   const kept = provider.encrypt(key, Buffer.from('a'));
   expect(() => provider.decrypt(other, kept)).toThrow('the stored data was not encrypted with this key');
@@ -95,12 +95,12 @@ describe('providers by resource', () => {
     ['example.org/secrets/default/s', 'k8s:enc:secretbox:v1:two:'],
     ['apps/secrets/default/s', ''],
     ['unfinished-copy', 'k8s:enc:secretbox:v1:two:'],
-  ])('the closest rule counts for %s', (at, prefix) => {
+  ])('the most specific rule applies to %s', (at, prefix) => {
     const encryption = by(['core/secrets', [one]], ['core/*', [two]], ['apps/*', [identity]], ['*/*', [two]]);
     expect(encryption.writesAs(at)).toBe(prefix);
   });
 
-  test('what no rule is for is kept as it is, and what is encrypted is not read as a document', () => {
+  test('a document without a rule is kept as it is, and an encrypted one is not read as a document', () => {
     const none = by(['core/secrets', [one]]);
     expect(none.encrypt('core/configmaps/a/b', document)).toBe(document);
     expect(none.decrypt('core/configmaps/a/b', document)).toEqual({ document, keptAs: '' });
@@ -112,7 +112,7 @@ describe('providers by resource', () => {
     );
   });
 
-  test('the first provider writes, each of them reads', () => {
+  test('the first provider writes, every provider reads', () => {
     const before = by(['core/secrets', [identity, one]]);
     const between = by(['core/secrets', [one, identity]]);
     const after = by(['core/secrets', [two, one]]);
@@ -123,7 +123,7 @@ describe('providers by resource', () => {
     expect(after.writesAs(key)).toBe(two.prefix);
   });
 
-  test('a key of the same name that came later does not hide the one before', () => {
+  test('a newer key with the same name does not hide the older one', () => {
     const renamed = keyProvider(one.prefix, aesGcm(secret(32, 9)), `${one.prefix}9`);
     const kept = by(['core/secrets', [one]]).encrypt(key, document);
     const both = by(['core/secrets', [renamed, one]]);
@@ -142,14 +142,14 @@ describe('providers by resource', () => {
       'no matching prefix found',
     ],
     [
-      'without its key, where what is not encrypted is read, too',
+      'without its key, even where unencrypted documents are read, too',
       by(['core/secrets', [two, identity]]),
       by(['core/secrets', [one]]).encrypt(key, document),
       'no matching prefix found',
     ],
-    ['without the identity', by(['core/secrets', [two]]), document, 'no matching prefix found'],
+    ['without the identity provider', by(['core/secrets', [two]]), document, 'no matching prefix found'],
     [
-      'by the wrong key',
+      'with the wrong key',
       by(['core/secrets', [two]]),
       Buffer.concat([Buffer.from(two.prefix), one.encrypt(key, document)]),
       'the stored data was not encrypted with this key',
@@ -161,7 +161,7 @@ describe('providers by resource', () => {
   });
 });
 
-describe('an encryption that may be replaced at any time', () => {
+describe('an encryption that can be replaced at any time', () => {
   const document = Buffer.from('{"kind":"Secret"}');
   /** Returns an encryption that has to fetch a key before it can decrypt. */
   function fetching() {
@@ -184,7 +184,7 @@ describe('an encryption that may be replaced at any time', () => {
     return { release, encryption: new ResourceEncryption(new Map([['core/secrets', [provider]]])) };
   }
 
-  test('what one that was replaced has fetched is fetched by the next one before it reads', async () => {
+  test('prepares again with its replacement before reading', async () => {
     const [before, after] = [fetching(), fetching()];
     let current = before.encryption;
     const encryption = latest(() => current);

@@ -81,7 +81,7 @@ const put = async (store: Store, at: string, text: string) => {
   return store.commit({ key: at, document: versioned(text), expect: now?.revision ?? 'absent' });
 };
 
-describe('the embedded store that encrypts everything keeps every promise of a store', () => {
+describe('the embedded store with everything encrypted fulfils the store contract', () => {
   const encryption = new ResourceEncryption(new Map([['*/*', [one]]]));
   const open = () => openLevelStore(join(root, `store-${made++}`), { encryption });
   for (const { name, run } of storeContract(open)) test(name, run);
@@ -91,7 +91,7 @@ const parts = { name: 'vault', clock: systemClock, log: silentLogger };
 
 for (const { name, isHere, mayBeShared, place } of kinds) {
   describe.skipIf(!isHere)(name, () => {
-    test('whoever reads sees documents as they are, before and after it is opened again', async () => {
+    test('readers get plain documents, before and after a restart', async () => {
       const open = place();
       const first = await open(by(one));
       const { revision } = await put(first, key, 'hidden');
@@ -136,7 +136,7 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
       await without.close();
     });
 
-    test('what cannot be decrypted fails alone, and can be read once its key is there', async () => {
+    test('an undecryptable document fails alone, and is readable once its key is there', async () => {
       const open = place();
       const before = await open(by(one));
       const { revision } = await put(before, key, 'a');
@@ -178,7 +178,7 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
       await store.close();
     });
 
-    test('a copy leaves out what cannot be read, be it the first of all', async () => {
+    test('a copy leaves out unreadable documents, even the first of all', async () => {
       const open = place();
       const before = await open(by(one));
       await put(before, 'core/secrets/default/a', 'a');
@@ -192,7 +192,7 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
       await store.close();
     });
 
-    test('who watches what can be read is told on, and only the others list again', async () => {
+    test('watches of readable documents go on, and only the others have to list again', async () => {
       const open = place();
       const secrets = 'core/secrets/';
       const maps = 'core/configmaps/';
@@ -231,7 +231,7 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
       await store.close();
     });
 
-    test('who watches what could not be read lists again, though what it became can be read', async () => {
+    test('a watch of a document that was unreadable lists again, even if its successor is readable', async () => {
       const open = place();
       const before = await open(by(one));
       const { revision } = await put(before, key, 'a');
@@ -245,7 +245,7 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
       await store.close();
     });
 
-    test('what another key of a key service wrote is read, in order, however long the service takes', async () => {
+    test('documents written with another key of a key service are read in order, however slow it is', async () => {
       const open = place();
       const service = new FakeKeyService();
       const stopping = new AbortController();
@@ -297,7 +297,7 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
       await store.close();
     });
 
-    test('what a key service decrypts has been read once the store is open, and that it was asked first is no failure', async () => {
+    test('documents of a key service are readable once the store is open, and the first attempt is not a failure', async () => {
       const open = place();
       const stopping = new AbortController();
       const counted = new Set<string>();
@@ -329,7 +329,7 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
       stopping.abort();
     });
 
-    test('what cannot be decrypted was deleted all the same', async () => {
+    test('an undecryptable document that was deleted stays deleted', async () => {
       const open = place();
       const before = await open(by(one));
       const { revision } = await put(before, key, 'a');
@@ -347,7 +347,7 @@ for (const { name, isHere, mayBeShared, place } of kinds) {
   });
 }
 
-test('no byte of a document is in the files of the embedded store', async () => {
+test('no plaintext of a document is in the files of the embedded store', async () => {
   const directory = join(root, `store-${made++}`);
   const store = await openLevelStore(directory, { encryption: by(one) });
   await put(store, key, 'a-text-that-nobody-shall-find');
@@ -358,7 +358,7 @@ test('no byte of a document is in the files of the embedded store', async () => 
   expect([holds('shall-find'), holds('may-be-found'), holds(one.prefix)]).toEqual([false, true, true]);
 });
 
-test('a copy is encrypted as the second store does it', async () => {
+test("a copy is encrypted by the target's rules", async () => {
   const from = new MemoryStore();
   await put(from, key, 'a');
   await from.commit({ key: 'core/secrets/default/plain', document: document('x'), expect: 'absent' });

@@ -20,7 +20,7 @@ afterEach(() => {
   plugin.stop();
 });
 
-test('it is asked and understood', async () => {
+test('requests are sent and answers decoded', async () => {
   expect(await service.status()).toEqual({ version: 'v2', healthz: 'ok', keyId: 'k' });
   const encrypted = await service.encrypt(Buffer.from('seed'), 'uid-1');
   expect(encrypted).toEqual({
@@ -32,12 +32,12 @@ test('it is asked and understood', async () => {
   expect(plugin.asked).toEqual(['Status', 'Encrypt uid-1', 'Decrypt uid-2 k']);
 });
 
-test('what it says when it refuses is told', async () => {
+test('an error of the service is reported with its text', async () => {
   plugin.seal();
   await expect(service.status()).rejects.toThrow('sealed');
 });
 
-test('where nobody listens that is told', async () => {
+test('a missing service is reported', async () => {
   const nobody = connectKeyService(`unix://${join(folder, 'nobody.sock')}`, 5_000);
   await expect(nobody.status()).rejects.toThrow(/^(No connection established|connect ENOENT)/);
   nobody.close();

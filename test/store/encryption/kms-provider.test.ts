@@ -46,7 +46,7 @@ test.each([
   });
 });
 
-test('the service is asked once for a data key, whatever is written and read', async () => {
+test('the service is called once per data key, however much is written and read', async () => {
   const { service, provider: writer } = await started();
   const kept = Array.from({ length: 20 }, () => writer.encrypt(key, document));
   expect(new Set(kept.map((bytes) => bytes.toString('hex'))).size).toBe(20);
@@ -64,7 +64,7 @@ test('the service is asked once for a data key, whatever is written and read', a
   expect(() => reader.decrypt('core/secrets/default/other', kept[0] as Buffer)).toThrow('the stored data was not');
 });
 
-test('a new key of the service is used from the next time on that it is asked for its status', async () => {
+test('a new key of the service is used after its next status call', async () => {
   const { service, clock, provider: made } = await started();
   const before = made.encrypt(key, document);
   service.keyId = 'key-2';
@@ -75,7 +75,7 @@ test('a new key of the service is used from the next time on that it is asked fo
   expect(made.decrypt(key, made.encrypt(key, document)).keptAs).toBe('k8s:enc:kms:v2:vault:key-2');
 });
 
-test('a service that does not answer stops writes after three minutes, reads never, and is asked more often', async () => {
+test('an unavailable service stops writes after three minutes, never reads, and is polled more often', async () => {
   const { service, clock, provider: made } = await started();
   const kept = made.encrypt(key, document);
   service.failure = new Error('connection refused');
@@ -98,7 +98,7 @@ test('a service that does not answer stops writes after three minutes, reads nev
   expect(service.asked).not.toContain('encrypt key-1');
 });
 
-test('a data key that could not be decrypted is asked for again', async () => {
+test('decryption of a data key is retried after a failure', async () => {
   const { service, provider: writer } = await started();
   const kept = writer.encrypt(key, document);
   const { provider: reader } = provider(service);
@@ -110,18 +110,18 @@ test('a data key that could not be decrypted is asked for again', async () => {
   expect(reader.decrypt(key, kept).document).toEqual(document);
 });
 
-describe('a service that cannot be right is not used', () => {
+describe('a service with invalid answers is not used', () => {
   test.each<[string, (service: FakeKeyService) => void, string]>([
     ['is not healthy', (service) => (service.healthz = 'sealed'), 'got unexpected healthz status: sealed'],
     ['speaks another version', (service) => (service.version = 'v1'), 'expected KMSv2 API version v2, got v1'],
     ['names no key', (service) => (service.keyId = ''), 'keyID is empty'],
     [
-      'names a long key',
+      'names a key that is too long',
       (service) => (service.keyId = 'k'.repeat(1_025)),
       'keyID is 1025 bytes, which exceeds the max size of 1024',
     ],
     [
-      'encrypts to nothing',
+      'returns an empty ciphertext',
       (service) =>
         (service.encrypt = async () => ({ ciphertext: Buffer.alloc(0), keyId: 'key-1', annotations: new Map() })),
       'encrypted DEK source is empty',
@@ -141,7 +141,7 @@ describe('a service that cannot be right is not used', () => {
   });
 });
 
-test('what is no envelope is not read, and nobody is asked', async () => {
+test('an invalid envelope is refused without calling the service', async () => {
   const { service, provider: made } = await started();
   const kept = made.encrypt(key, document);
   const { provider: reader } = provider(service);
@@ -154,7 +154,7 @@ test('what is no envelope is not read, and nobody is asked', async () => {
   expect(service.asked).toEqual([]);
 });
 
-test('no more than 16 data keys are decrypted at a time, and none of thousands is forgotten meanwhile', async () => {
+test('at most 16 data keys are decrypted at a time, and none of thousands is dropped meanwhile', async () => {
   const service = new FakeKeyService();
   const { clock, provider: writer } = await started(service);
   const kept: Buffer[] = [];

@@ -32,7 +32,7 @@ const write = async (store: Store, key: string): Promise<void> => {
   await store.commit({ key, document: document(key), expect: 'absent' });
 };
 
-describe('options that are of no use are refused', () => {
+describe('unusable options are refused', () => {
   test.each<[string, EtcdOptions, string]>([
     ['etcd:h:1', { caFile: 'ca.pem' }, 'option etcd.caFile requires TLS: etcd:https://HOST:PORT'],
     [
@@ -72,13 +72,13 @@ describe('options that are of no use are refused', () => {
     await expect(open(address, etcd)).rejects.toThrow(message);
   });
 
-  test('a file of CAs without any', async () => {
+  test('a CA file without certificates', async () => {
     const caFile = file('none.pem', 'nothing\n');
     await expect(open('etcd:https://127.0.0.1:1', { caFile })).rejects.toThrow(/^etcd: .*none\.pem: /);
   });
 });
 
-describe.skipIf(!etcdInstalled)('an etcd with TLS that knows its users', () => {
+describe.skipIf(!etcdInstalled)('an etcd with TLS and authentication', () => {
   let etcd: EtcdProcess;
   let ca: CertificateAuthority;
   let address: string;
@@ -121,7 +121,7 @@ describe.skipIf(!etcdInstalled)('an etcd with TLS that knows its users', () => {
       if (changes.some((change) => change.type === 'put' && change.entry.key === key)) break;
   }
 
-  test('is used by the name in a certificate, with rights to the prefix alone', async () => {
+  test('accepts the name in a client certificate, with rights to the prefix only', async () => {
     const store = await open(address, { ...(await shown('kedge')), prefix: '/ours' });
     await works(store, '/by-certificate');
     await store.close();
@@ -130,7 +130,7 @@ describe.skipIf(!etcdInstalled)('an etcd with TLS that knows its users', () => {
     );
   });
 
-  test('is used by name and password', async () => {
+  test('accepts a user name and password', async () => {
     const user = { ...(await shown('nobody')), user: 'kedge', passwordFile: file('password', 'let me in\n') };
     const store = await open(address, { ...user, prefix: '/ours' });
     await works(store, '/by-password');
@@ -141,7 +141,7 @@ describe.skipIf(!etcdInstalled)('an etcd with TLS that knows its users', () => {
     );
   });
 
-  test('which has forgotten its tokens is asked for others, by the watch, too', async () => {
+  test('that has forgotten its tokens is asked for new ones, by the watch, too', async () => {
     const user = { ...(await shown('nobody')), user: 'kedge', passwordFile: file('password', 'let me in\n') };
     const store = await open(address, { ...user, prefix: '/ours' });
     await works(store, '/before');
@@ -152,7 +152,7 @@ describe.skipIf(!etcdInstalled)('an etcd with TLS that knows its users', () => {
     await store.close();
   });
 
-  test('is shown another certificate once that has replaced the file', async () => {
+  test('gets the new client certificate once the file is replaced', async () => {
     const files = await shown('kedge', 'shown');
     const store = await open(address, { ...files, prefix: '/ours' });
     await works(store, '/first');
@@ -165,7 +165,7 @@ describe.skipIf(!etcdInstalled)('an etcd with TLS that knows its users', () => {
     await store.close();
   });
 
-  test('is not trusted without its CA, and does not answer who speaks no TLS', async () => {
+  test('is not trusted without its CA, and does not answer without TLS', async () => {
     const { certificateFile, keyFile } = await shown('kedge');
     await expect(open(address, { certificateFile, keyFile, prefix: '/ours' })).rejects.toThrow(
       /^etcd at https:\/\/.* does not answer: .*(self-signed|unable to (get|verify))/,
@@ -173,7 +173,7 @@ describe.skipIf(!etcdInstalled)('an etcd with TLS that knows its users', () => {
     await expect(open(`etcd:${etcd.endpoint}`, { prefix: '/ours' })).rejects.toThrow('(it was asked without TLS)');
   });
 
-  test('is trusted under the names and addresses alone that its certificate has', async () => {
+  test('is trusted only under the names and addresses of its certificate', async () => {
     const pair = await ca.issueServing({ commonName: 'etcd', seconds: 3_600, dnsNames: ['localhost'] });
     const certificateFile = file('localhost.crt', pair.certificate);
     await etcd.kill();

@@ -14,34 +14,34 @@ test.each<[string, ServiceError | null, string, string]>([
     'the revision is compacted',
   ],
   [
-    'the future',
+    'a future revision',
     answered(status.OUT_OF_RANGE, 'is a future one'),
     'RevisionOutOfRange',
     'the revision is in the future',
   ],
   [
-    'a token that counts no more',
+    'an expired token',
     answered(status.UNAUTHENTICATED, 'etcdserver: invalid auth token'),
     'Unauthenticated',
     'etcd at e:1 requires a user (etcd.user): etcdserver: invalid auth token',
   ],
-  ['a missing right', answered(status.PERMISSION_DENIED, 'no'), 'Error', 'etcd at e:1 does not allow it: no'],
+  ['a missing permission', answered(status.PERMISSION_DENIED, 'no'), 'Error', 'etcd at e:1 does not allow it: no'],
   ['a full disk', answered(status.RESOURCE_EXHAUSTED, 'database space exceeded'), 'Error', 'database space exceeded'],
   [
-    'silence',
+    'no answer',
     answered(status.UNAVAILABLE, 'no connection. Resolution note: '),
     'StoreUnavailable',
     'etcd at e:1 does not answer over TLS: no connection',
   ],
-])('of %s is told what it means', (_, error, name, message) => {
+])('%s is translated to a meaningful error', (_, error, name, message) => {
   expect(failureOf('e:1', ' over TLS')(error)).toMatchObject({ name, message });
 });
 
 test.each<[string, ServiceError | null, boolean]>([
   ['a stream that ended', null, true],
-  ['silence', answered(status.UNAVAILABLE, ''), true],
-  ['an answer that is late', answered(status.DEADLINE_EXCEEDED, ''), true],
-  ['a refusal', answered(status.PERMISSION_DENIED, ''), false],
-])('%s tells whether the member has failed', (_, error, has) => {
+  ['no answer', answered(status.UNAVAILABLE, ''), true],
+  ['a late answer', answered(status.DEADLINE_EXCEEDED, ''), true],
+  ['a permission error', answered(status.PERMISSION_DENIED, ''), false],
+])('%s counts as a failure of the member or not', (_, error, has) => {
   expect(isTransport(error)).toBe(has);
 });

@@ -58,14 +58,14 @@ function reader(store: Store, after: Revision) {
 const create = async (store: Store, key: string): Promise<Revision> =>
   (await store.commit({ key, document: document(key), expect: 'absent' })).revision;
 
-describe.skipIf(!etcdInstalled)('the etcd store keeps every promise of a store', () => {
+describe.skipIf(!etcdInstalled)('the etcd store fulfils the store contract', () => {
   for (const { name, run } of storeContract(() => open({ replay: 0 }))) test(name, run, 30_000);
 });
 
-describe.skipIf(!etcdInstalled)('so does one that begins after another', () => {
+describe.skipIf(!etcdInstalled)('an etcd store that begins after another one fulfils it, too', () => {
   for (const { name, run } of storeContract(() => open({ replay: 0, after: 7_000_000_000n }))) test(name, run, 30_000);
 
-  test('all of its servers know where, and what is older is compacted', async () => {
+  test('all its servers know where it begins, and older revisions are compacted', async () => {
     const prefix = `/test-${made++}`;
     const one = await open({ prefix, after: 7_000_000_000n });
     const created = await create(one, '/a');
@@ -81,7 +81,7 @@ describe.skipIf(!etcdInstalled)('so does one that begins after another', () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  test('what is older is compacted also if whoever began it got no further than to say where', async () => {
+  test('older revisions are compacted even if the first server stopped before doing so', async () => {
     const prefix = `/test-${made++}`;
     let closed = 0;
     const wrapClient = (client: EtcdClient): EtcdClient => ({
@@ -101,7 +101,7 @@ describe.skipIf(!etcdInstalled)('so does one that begins after another', () => {
     await store.close();
   });
 
-  test('but not one that holds something already', async () => {
+  test('a start revision is ignored if the store already has entries', async () => {
     const prefix = `/test-${made++}`;
     const one = await open({ prefix });
     const created = await create(one, '/a');
@@ -112,7 +112,7 @@ describe.skipIf(!etcdInstalled)('so does one that begins after another', () => {
 });
 
 describe.skipIf(!etcdInstalled)('several servers over one etcd', () => {
-  test('see each other’s writes, at once when they read and in one order in their streams', async () => {
+  test("read each other's writes at once, and see them in one order in their streams", async () => {
     const prefix = `/test-${made++}`;
     const [one, two] = await Promise.all([open({ prefix }), open({ prefix })]);
     const after = await one.revision();
@@ -129,7 +129,7 @@ describe.skipIf(!etcdInstalled)('several servers over one etcd', () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  test('only one of them wins a race', async () => {
+  test('have one winner in a race for a key', async () => {
     const prefix = `/test-${made++}`;
     const stores = await Promise.all([open({ prefix }), open({ prefix })]);
     const outcomes = await Promise.allSettled(stores.map((store) => create(store, '/one')));
@@ -138,7 +138,7 @@ describe.skipIf(!etcdInstalled)('several servers over one etcd', () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test('stores with other prefixes are not seen, but their revisions are progress', async () => {
+  test('do not see stores with other prefixes, but report their revisions as progress', async () => {
     const [one, other] = await Promise.all([open({ progressMs: 50 }), open()]);
     const stream = reader(one, await one.revision());
     const revision = await create(other, '/elsewhere');
@@ -152,7 +152,7 @@ describe.skipIf(!etcdInstalled)('several servers over one etcd', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  test('a store opened later serves streams from before', async () => {
+  test('serve streams from before they were opened', async () => {
     const prefix = `/test-${made++}`;
     const first = await open({ prefix });
     const after = await first.revision();
@@ -168,7 +168,7 @@ describe.skipIf(!etcdInstalled)('several servers over one etcd', () => {
     await third.close();
   });
 
-  test('one of them compacts, to what was an interval before', async () => {
+  test('compact together, to the revision of one interval ago', async () => {
     const prefix = `/test-${made++}`;
     const stores = await Promise.all([1, 2].map(() => open({ prefix, compactEveryMs: 150 })));
     const [store] = stores;
@@ -184,7 +184,7 @@ describe.skipIf(!etcdInstalled)('several servers over one etcd', () => {
     await Promise.all(stores.map((each) => each.close()));
   });
 
-  test('one whose etcd was compacted further by somebody else says nothing of it', async () => {
+  test('log nothing when somebody else has compacted further', async () => {
     const told: string[] = [];
     let turns = 0;
     const store = await open({
@@ -206,7 +206,7 @@ describe.skipIf(!etcdInstalled)('several servers over one etcd', () => {
 });
 
 describe.skipIf(!etcdInstalled)('when etcd is killed and comes back', () => {
-  test('streams go on where they stood, and what was acknowledged is there', async () => {
+  test('streams resume where they were, and acknowledged writes are there', async () => {
     const store = await open({ timeoutMs: 2_000 });
     const stream = reader(store, await store.revision());
     const before = await create(store, '/before');
@@ -225,7 +225,7 @@ describe.skipIf(!etcdInstalled)('when etcd is killed and comes back', () => {
 });
 
 test.skipIf(!etcdInstalled)(
-  'when etcd comes back with an older state, the store is closed, and one that is opened then goes on from there',
+  'after etcd is restored from a backup, the store closes, and a newly opened one works on that state',
   async () => {
     const own = await startEtcd();
     await own.kill();
@@ -251,7 +251,7 @@ test.skipIf(!etcdInstalled)(
   },
 );
 
-describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
+describe.skipIf(!etcdInstalled)('when the watch misses events', () => {
   const nothing = {
     created: false,
     canceled: false,
@@ -261,7 +261,7 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
     fragment: false,
   };
 
-  test('that was compacted meanwhile, streams fail and later ones go on from there', async () => {
+  test('a compaction meanwhile fails streams, and later ones work', async () => {
     let deaf = false;
     let tell: (response: WatchResponse) => void = () => {};
     const told: unknown[] = [];
@@ -292,7 +292,7 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
   });
 
   test.each(['in its place', 'over it'])(
-    'written by somebody else %s, it cannot be told, and reading it says so',
+    'a value that another program wrote %s fails streams, and reads report it',
     async (where) => {
       const prefix = `/test-${made++}`;
       const complaints: unknown[] = [];
@@ -332,7 +332,7 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
     },
   );
 
-  test('removed by somebody else with others in one revision, all must be read again', async () => {
+  test('a deletion of several keys in one revision by another program fails streams, and later ones work', async () => {
     const prefix = `/test-${made++}`;
     const store = await open({ prefix });
     for (const key of ['/x/a', '/x/b', '/y']) await create(store, key);
@@ -351,7 +351,7 @@ describe.skipIf(!etcdInstalled)('when the watch misses something', () => {
     await store.close();
   });
 
-  test('told in pieces, a revision is told when all of it is there', async () => {
+  test('a revision that is split over several responses is handled once it is complete', async () => {
     let tell: (response: WatchResponse) => void = () => {};
     let deaf = false;
     const store = await open({
@@ -418,7 +418,7 @@ describe.skipIf(!etcdInstalled)('when the answer to a write is lost', () => {
     await store.close();
   });
 
-  test('a write that did not happen is done', async () => {
+  test('a write that did not happen is repeated', async () => {
     const { store, plan } = await openLosing();
     Object.assign(plan, { happens: false, losing: 2 });
     const { revision } = await store.commit({ key: '/a', document: document(1), expect: 'absent' });
@@ -426,7 +426,7 @@ describe.skipIf(!etcdInstalled)('when the answer to a write is lost', () => {
     await store.close();
   });
 
-  test('what was created and deleted meanwhile is not created again', async () => {
+  test('an entry that was created and deleted meanwhile is not created again', async () => {
     const { store, plan } = await openLosing();
     const remove = async (): Promise<unknown> => {
       const now = await store.get('/a');
@@ -438,7 +438,7 @@ describe.skipIf(!etcdInstalled)('when the answer to a write is lost', () => {
     await store.close();
   });
 
-  test('an attempt that was stuck creates nothing again after it was deleted', async () => {
+  test('a delayed attempt does not create an entry again after its deletion', async () => {
     let stuck: (() => Promise<TxnResponse>) | undefined;
     let sticks = false;
     const store = await open({
@@ -460,7 +460,7 @@ describe.skipIf(!etcdInstalled)('when the answer to a write is lost', () => {
     await store.close();
   });
 
-  test('where it cannot be known, that is said', async () => {
+  test('an undecidable outcome fails as unavailable', async () => {
     const { store, plan } = await openLosing();
     const { revision } = await store.commit({ key: '/a', document: document(1), expect: 'absent' });
     plan.losing = 1;
@@ -480,37 +480,40 @@ describe.skipIf(!etcdInstalled)('when the answer to a write is lost', () => {
 test.skipIf(!etcdInstalled).each([
   ['overwritten', document('b')],
   ['deleted', undefined],
-])('where etcd no longer knows what was %s, everybody lists again, and goes on', async (_, next) => {
-  let forgets = false;
-  const store = await open({
-    wrapClient: (client) => ({
-      ...client,
-      watch: (request, handlers) =>
-        client.watch(request, {
-          ...handlers,
-          response: ({ events, ...response }) =>
-            handlers.response({
-              ...response,
-              events: events.map((event) => (forgets ? { ...event, previous: undefined } : event)),
-            }),
-        }),
-    }),
-  });
-  const revision = await create(store, '/a');
-  const all = [reader(store, revision), reader(store, revision)];
-  await Promise.all(all.map((one) => one.progress(revision)));
-  forgets = true;
-  await store.commit({ key: '/a', document: next, expect: revision });
-  for (const one of all) await expect(one.take(1)).rejects.toThrow(HistoryCompacted);
-  forgets = false;
-  const again = reader(store, await store.revision());
-  const made = await create(store, '/b');
-  expect(await again.take(1)).toEqual([`put /b ${made}`]);
-  await again.stop();
-  await store.close();
-});
+])(
+  'when etcd no longer has the previous value of an entry that was %s, watches list again and go on',
+  async (_, next) => {
+    let forgets = false;
+    const store = await open({
+      wrapClient: (client) => ({
+        ...client,
+        watch: (request, handlers) =>
+          client.watch(request, {
+            ...handlers,
+            response: ({ events, ...response }) =>
+              handlers.response({
+                ...response,
+                events: events.map((event) => (forgets ? { ...event, previous: undefined } : event)),
+              }),
+          }),
+      }),
+    });
+    const revision = await create(store, '/a');
+    const all = [reader(store, revision), reader(store, revision)];
+    await Promise.all(all.map((one) => one.progress(revision)));
+    forgets = true;
+    await store.commit({ key: '/a', document: next, expect: revision });
+    for (const one of all) await expect(one.take(1)).rejects.toThrow(HistoryCompacted);
+    forgets = false;
+    const again = reader(store, await store.revision());
+    const made = await create(store, '/b');
+    expect(await again.take(1)).toEqual([`put /b ${made}`]);
+    await again.stop();
+    await store.close();
+  },
+);
 
-test('a watch wants a member that has not lost the others', async () => {
+test('a watch requires a member that has a leader', async () => {
   let headers: IncomingHttpHeaders = {};
   const member = createServer().on('stream', (stream, received) => {
     headers = received;
@@ -526,7 +529,7 @@ test('a watch wants a member that has not lost the others', async () => {
   member.close();
 });
 
-test('an etcd that cannot be reached is soon tried again, however often it could not', async () => {
+test('an unreachable etcd is retried soon, however often it failed', async () => {
   let attempts = 0;
   const member = createTcpServer((socket) => {
     attempts++;
@@ -541,7 +544,7 @@ test('an etcd that cannot be reached is soon tried again, however often it could
   member.close();
 }, 15_000);
 
-test('an etcd that is not there is refused with one sentence', async () => {
+test('a missing etcd is refused with one sentence', async () => {
   const opening = openEtcdStore({ endpoints: ['127.0.0.1:1'], timeoutMs: 1_000 });
   await expect(opening).rejects.toThrow(StoreUnavailable);
   await expect(opening).rejects.toThrow(
@@ -549,7 +552,7 @@ test('an etcd that is not there is refused with one sentence', async () => {
   );
 });
 
-test.skipIf(!etcdInstalled)('an etcd that authenticates who asks is told of as that', async () => {
+test.skipIf(!etcdInstalled)('an etcd that requires authentication is reported as such', async () => {
   const guarded = await startEtcd();
   await guarded.authenticate({});
   await expect(openEtcdStore({ endpoints: [guarded.endpoint] })).rejects.toThrow(
@@ -567,18 +570,15 @@ test.skipIf(!etcdInstalled)('another member is asked when the first does not ans
 test.skipIf(!etcdInstalled).each([
   [1_600_000, /^etcdserver: request is too large$/],
   [2_200_000, /^grpc: received message larger than max /],
-])(
-  'what is larger than etcd takes (%d bytes) is refused in its words, which is no fault of ours',
-  async (size, message) => {
-    const store = await open();
-    const writing = store.commit({ key: '/large', document: document('x'.repeat(size)), expect: 'absent' });
-    await expect(writing).rejects.toMatchObject({ name: 'Error', message: expect.stringMatching(message) });
-    await store.close();
-  },
-);
+])('a write of %d bytes is refused with the words of etcd, and not as an internal fault', async (size, message) => {
+  const store = await open();
+  const writing = store.commit({ key: '/large', document: document('x'.repeat(size)), expect: 'absent' });
+  await expect(writing).rejects.toMatchObject({ name: 'Error', message: expect.stringMatching(message) });
+  await store.close();
+});
 
 test.skipIf(!etcdInstalled)(
-  'for all who wait for what others have done one heartbeat is written, for what nobody has done none',
+  "one heartbeat is written for all who wait for others' writes, none if there are none",
   async () => {
     let beats = 0;
     let looks = 0;
@@ -620,22 +620,25 @@ test.skipIf(!etcdInstalled)(
   },
 );
 
-test.skipIf(!etcdInstalled)('what is created when another server has written a heartbeat is created once', async () => {
-  const prefix = `/test-${made++}`;
-  const [store, other] = [await open({ prefix }), await open({ prefix })];
-  const stream = reader(other, await other.revision());
-  const made1 = await create(store, '/a');
-  await other.caughtUp();
-  const made2 = await create(store, '/b');
-  expect(await stream.take(2)).toEqual([`put /a ${made1}`, `put /b ${made2}`]);
-  await other.caughtUp();
-  await expect(create(store, '/b')).rejects.toThrow(WriteConflict);
-  void stream.stop();
-  await store.close();
-  await other.close();
-});
+test.skipIf(!etcdInstalled)(
+  'an entry that is created while another server writes a heartbeat is created once',
+  async () => {
+    const prefix = `/test-${made++}`;
+    const [store, other] = [await open({ prefix }), await open({ prefix })];
+    const stream = reader(other, await other.revision());
+    const made1 = await create(store, '/a');
+    await other.caughtUp();
+    const made2 = await create(store, '/b');
+    expect(await stream.take(2)).toEqual([`put /a ${made1}`, `put /b ${made2}`]);
+    await other.caughtUp();
+    await expect(create(store, '/b')).rejects.toThrow(WriteConflict);
+    void stream.stop();
+    await store.close();
+    await other.close();
+  },
+);
 
-test.skipIf(!etcdInstalled)('a store whose etcd takes no writes any more is opened, and read', async () => {
+test.skipIf(!etcdInstalled)('a store whose etcd has no space left is opened and read', async () => {
   const prefix = '/no-room';
   const before = await open({ prefix });
   const { revision } = await before.commit({ key: '/a', document: document('kept'), expect: 'absent' });

@@ -41,14 +41,14 @@ async function appendEach(from: number, to: number, bytes = size): Promise<reado
   return asked;
 }
 
-test('there is nothing in a directory without a journal, or in a new one', () => {
+test('a missing or a new journal has no records', () => {
   expect(revisions()).toEqual([]);
   openJournal(directory, size).close();
   expect(readFileSync(file())).toEqual(Buffer.alloc(size));
   expect(revisions()).toEqual([]);
 });
 
-test('what was appended is read, byte for byte', async () => {
+test('appended records are read back byte for byte', async () => {
   const journal = openJournal(directory, size);
   await journal.append(records(5, 7), async () => {});
   await journal.append([record(8)], async () => {});
@@ -57,7 +57,7 @@ test('what was appended is read, byte for byte', async () => {
   expect(readFileSync(file()).length).toBe(size);
 });
 
-test('halves take turns, and what is written over must be kept elsewhere before', async () => {
+test('halves alternate, and what is overwritten must be persisted elsewhere before', async () => {
   expect(await appendEach(1, 25)).toEqual([0, 10]);
   expect(revisions()).toEqual([
     [11, 12, 13, 14, 15, 16, 17, 18, 19, 20],
@@ -65,7 +65,7 @@ test('halves take turns, and what is written over must be kept elsewhere before'
   ]);
 });
 
-test('an append that has to wait writes nothing before', async () => {
+test('an append writes nothing before its wait is over', async () => {
   const journal = openJournal(directory, size);
   await journal.append(records(1, 10), async () => {});
   await journal.append(records(11, 20), async () => {});
@@ -76,13 +76,13 @@ test('an append that has to wait writes nothing before', async () => {
   journal.close();
 });
 
-test('one that is opened again begins anew', async () => {
+test('a reopened journal starts over', async () => {
   await appendEach(1, 18);
   await appendEach(19, 21);
   expect(revisions()).toEqual([[19, 20, 21]]);
 });
 
-test('what a write cut short left behind is not read after another such write of a later opening', async () => {
+test('the remains of a torn write are not read after another torn write of a later opening', async () => {
   const journal = openJournal(directory, size);
   await journal.append(records(1, 3), async () => {});
   journal.close();
@@ -100,7 +100,7 @@ test('what a write cut short left behind is not read after another such write of
   expect(readJournal(directory)).toEqual([[record(1, 'y')]]);
 });
 
-test('what a record holds is not taken for a record, wherever the one that replaces it ends', async () => {
+test('bytes inside a record are not taken for a record, wherever its replacement ends', async () => {
   const forged = Buffer.alloc(12);
   forged.writeBigUInt64BE(3n);
   forged.writeUInt32BE(record(3).bytes.length, 8);
@@ -113,7 +113,7 @@ test('what a record holds is not taken for a record, wherever the one that repla
   expect(revisions()).toEqual([[2]]);
 });
 
-test('one that is restarted forgets what was in both halves', async () => {
+test('restarting forgets both halves', async () => {
   const journal = openJournal(directory, size);
   const asked: bigint[] = [];
   const kept = async (last: bigint): Promise<void> => void asked.push(last);
@@ -130,21 +130,21 @@ test('one that is restarted forgets what was in both halves', async () => {
   journal.close();
 });
 
-test('it takes in one step what fits into a half', () => {
+test('one append takes what fits into a half', () => {
   const journal = openJournal(directory, size);
   expect(journal.fits(records(1, 10))).toBe(true);
   expect(journal.fits(records(1, 11))).toBe(false);
   journal.close();
 });
 
-test('another size is made anew', async () => {
+test('a journal of another size is replaced', async () => {
   await appendEach(1, 3);
   expect(await appendEach(4, 6, size * 2)).toEqual([]);
   expect(readFileSync(file()).length).toBe(size * 2);
   expect(revisions()).toEqual([[4, 5, 6]]);
 });
 
-test('of a write that was cut short, whole records are read, and never others', async () => {
+test('of a torn write, only whole records are read', async () => {
   await appendEach(1, 10);
   const before = readFileSync(file());
   const journal = openJournal(directory, size);
@@ -163,7 +163,7 @@ test('of a write that was cut short, whole records are read, and never others', 
   }
 });
 
-test('a flipped bit anywhere takes away its record and those behind it in its half, and changes none', async () => {
+test('a flipped bit removes its record and those behind it in its half, and changes none', async () => {
   await appendEach(1, 13);
   const bytes = readFileSync(file());
   for (let place = 0; place < bytes.length; place += 5) {

@@ -82,7 +82,7 @@ async function settledAtBatch(batches: number, promise: Promise<unknown>): Promi
 }
 
 describe('writes are durable without the database', () => {
-  test('which is given them once there is no room for more', async () => {
+  test('which gets them once the journal is full', async () => {
     for (const revision of [1, 2, 3, 4]) await log.write(put(revision, 1_800));
     expect(database.batches).toEqual([]);
     const fifth = log.write(put(5, 1_800));
@@ -94,7 +94,7 @@ describe('writes are durable without the database', () => {
     expect(database.batches.length).toBe(1);
   });
 
-  test('and what is removed goes to it in the same order, with the last mark', async () => {
+  test('and removals go to it in the same order, with the last mark', async () => {
     await log.write(put(1, 100));
     await log.write({ ...put(2, 100), removed: [1n], mark: { compacted: 1n, records: 0 } });
     await log.write({ added: [], removed: [2n], mark: { compacted: 2n, records: 0 } });
@@ -109,7 +109,7 @@ describe('writes are durable without the database', () => {
   test.each<[string, LogStep]>([
     ['a mebibyte', put(1, 1_048_576)],
     ['four thousand removals', { ...put(1, 100), removed: Array.from({ length: 4_096 }, (_, at) => BigInt(at)) }],
-  ])('which is given them once %s waits, and no writer with it', async (_, step) => {
+  ])('which gets them once %s is pending, without a writer waiting', async (_, step) => {
     journal.close();
     journal = openJournal(directory, 4 * 1_048_576);
     const acknowledged: AcknowledgedFile = { last: undefined, write: () => {}, close: () => {} };
@@ -120,7 +120,7 @@ describe('writes are durable without the database', () => {
     expect(database.batches.length).toBe(1);
   });
 
-  test('unless a step does not fit into the journal: that is durable in the database, behind all others', async () => {
+  test('unless a step does not fit into the journal: then it is durable in the database, after all others', async () => {
     await log.write(put(1, 100));
     const large = log.write(put(2, 5_000));
     expect(await settledAtBatch(1, large)).toBe(false);
@@ -132,7 +132,7 @@ describe('writes are durable without the database', () => {
   });
 });
 
-test('is closed once the database is: only then is the directory free for others', async () => {
+test('closing ends after the database is closed: only then is the directory free for others', async () => {
   let free = (): void => {};
   database.close = () =>
     new Promise((resolve) => {
@@ -149,7 +149,7 @@ test('is closed once the database is: only then is the directory free for others
 });
 
 describe('when the database fails', () => {
-  test('the next write fails, and nothing is given to it again', async () => {
+  test('the next write fails, and the database gets nothing more', async () => {
     for (const revision of [1, 2, 3, 4]) await log.write(put(revision, 1_800));
     const fifth = log.write(put(5, 1_800));
     expect(await settledAtBatch(1, fifth)).toBe(false);
@@ -161,7 +161,7 @@ describe('when the database fails', () => {
     expect(database.closed).toBe(true);
   });
 
-  test('a step that is too large for the journal fails', async () => {
+  test('a step too large for the journal fails', async () => {
     const large = log.write(put(1, 5_000));
     expect(await settledAtBatch(1, large)).toBe(false);
     database.settle(new Error('input/output error'));

@@ -31,16 +31,16 @@ let made = 0;
 const newDirectory = (): string => join(root, `store-${made++}`);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-describe('the level store keeps every promise of a store', () => {
+describe('the level store fulfils the store contract', () => {
   for (const { name, run } of storeContract(() => openLevelStore(newDirectory()))) test(name, run);
 });
 
-describe('so does one that begins after another', () => {
+describe('a level store that begins after another one fulfils it, too', () => {
   for (const { name, run } of storeContract(() => openLevelStore(newDirectory(), { after: 7_000_000_000n })))
     test(name, run);
 });
 
-test('where a store begins is kept, and counts for an empty directory only', async () => {
+test('the start revision is persisted, and applies to an empty directory only', async () => {
   const directory = newDirectory();
   const first = await openLevelStore(directory, { after: 41n });
   expect(await first.revision()).toBe(41n);
@@ -93,14 +93,14 @@ async function filled(directory: string, options?: LevelStoreOptions): Promise<L
   return store;
 }
 
-test.skipIf(process.platform === 'win32')('a directory that is made is for its owner alone', async () => {
+test.skipIf(process.platform === 'win32')('a created directory is accessible to its owner only', async () => {
   const directory = join(newDirectory(), 'store');
   await (await openLevelStore(directory)).close();
   expect(statSync(directory).mode & 0o777).toBe(0o700);
 });
 
 describe('after opening the directory again', () => {
-  test('entries, revisions and the history are as they were', async () => {
+  test('entries, revisions and the history are unchanged', async () => {
     const directory = newDirectory();
     const store = await filled(directory);
     const before = [await contents(store), await past(store, 0n), await past(store, 40n)];
@@ -115,7 +115,7 @@ describe('after opening the directory again', () => {
     await again.close();
   });
 
-  test('what left the history is gone from the disk, and the rest is not', async () => {
+  test('what left the history is removed from disk, and nothing else', async () => {
     const directory = newDirectory();
     const store = await filled(directory, { historyLimit: 5 });
     await put(store, '/flush', 1);
@@ -130,7 +130,7 @@ describe('after opening the directory again', () => {
     await again.close();
   });
 
-  test('history older than the window is removed even if nothing is written', async () => {
+  test('history older than the window is removed even without writes', async () => {
     const directory = newDirectory();
     let now = 1_000_000;
     const clock: Clock = { now: () => now, monotonic: () => now, sleep: () => new Promise(() => {}) };
@@ -149,7 +149,7 @@ describe('after opening the directory again', () => {
     await again.close();
   });
 
-  test('a directory can be closed and opened many times', async () => {
+  test('it works any number of times', async () => {
     const directory = newDirectory();
     for (let round = 1n; round <= 5n; round++) {
       const store = await openLevelStore(directory, { historyLimit: 3 });
@@ -160,7 +160,7 @@ describe('after opening the directory again', () => {
   });
 });
 
-describe('a directory as a crash leaves it', () => {
+describe('a directory after a crash', () => {
   /**
    * Returns a copy of what is on disk at a moment while the store is open, without the clean-up of a close. LevelDB
    * creates and removes tables in its own thread; a copy made meanwhile is repeated.
@@ -187,7 +187,7 @@ describe('a directory as a crash leaves it', () => {
       })
       .join('\n');
 
-  test('everything acknowledged is there, and goes on from there', async () => {
+  test('has everything acknowledged, and continues from there', async () => {
     const directory = newDirectory();
     const store = await filled(directory);
     const before = [await contents(store), await past(store, 0n)];
@@ -200,7 +200,7 @@ describe('a directory as a crash leaves it', () => {
     for (const each of [store, again, twice]) await each.close();
   });
 
-  test('also when the database is older than the journal', async () => {
+  test('has it even when the database is older than the journal', async () => {
     const directory = newDirectory();
     const store = await openLevelStore(directory);
     await put(store, '/a', 1);
@@ -214,7 +214,7 @@ describe('a directory as a crash leaves it', () => {
     for (const each of [again, recovered]) await each.close();
   });
 
-  test('a journal that lacks revisions between the database and its first is refused', async () => {
+  test('is refused if the journal lacks revisions after those of the database', async () => {
     const [directory, other] = [newDirectory(), newDirectory()];
     const store = await openLevelStore(directory);
     await put(store, '/a', 1);
@@ -228,7 +228,7 @@ describe('a directory as a crash leaves it', () => {
     await again.close();
   });
 
-  test('a flipped byte of the journal is refused or harmless, and one of the last records is refused', async () => {
+  test('with a flipped byte in the journal is intact or refused, and refused for the last records', async () => {
     const directory = newDirectory();
     const store = await filled(directory, { journalSize: 65_536 });
     const before = [await contents(store), await past(store, 0n)];
@@ -257,7 +257,7 @@ describe('a directory as a crash leaves it', () => {
     await expect(openLevelStore(cut)).rejects.toThrow(/revision 43 was acknowledged and is missing/);
   });
 
-  test('whatever is written, however small the journal, and however often it happens', async () => {
+  test('has every write, for any writes, any journal size and any number of crashes', async () => {
     const step = fc.oneof(
       { weight: 12, arbitrary: fc.record({ key: fc.nat(5), length: fc.nat(900) }) },
       { weight: 2, arbitrary: fc.record({ key: fc.nat(5), length: fc.integer({ min: 3_000, max: 30_000 }) }) },
@@ -294,7 +294,7 @@ describe('a directory as a crash leaves it', () => {
   });
 });
 
-describe('a directory that cannot be used is refused with one sentence', () => {
+describe('an unusable directory is refused with one sentence', () => {
   const refusal = async (directory: string): Promise<string> => {
     const error: unknown = await openLevelStore(directory).then(
       (store) => store.close().then(() => 'opened'),
@@ -317,7 +317,7 @@ describe('a directory that cannot be used is refused with one sentence', () => {
     expect(await refusal(join(file, 'store'))).toMatch(/^the store in \S+ cannot be opened: ENOTDIR/);
   });
 
-  test('another database', async () => {
+  test('that holds another database', async () => {
     const directory = newDirectory();
     const database = await openDatabase(directory);
     await database.put(Buffer.from('some'), Buffer.from('thing'));
@@ -325,7 +325,7 @@ describe('a directory that cannot be used is refused with one sentence', () => {
     expect(await refusal(directory)).toBe(`the store in ${directory} is damaged: its first record is missing`);
   });
 
-  describe('a database whose first file the machine lost when it crashed', () => {
+  describe('with an empty manifest file, as a crash of the machine leaves it', () => {
     /** Creates the files as LevelDB does: the one that CURRENT names is not synced. */
     const begun = (more: Readonly<Record<string, string>> = {}): string => {
       const directory = newDirectory();
@@ -335,7 +335,7 @@ describe('a directory that cannot be used is refused with one sentence', () => {
       return directory;
     };
 
-    test('is made anew if nothing was ever written to it', async () => {
+    test('is recreated if nothing was ever written to it', async () => {
       const directory = begun({ '000003.log': '', other: 'kept' });
       const store = await openLevelStore(directory);
       await put(store, '/a', 1);
@@ -348,7 +348,7 @@ describe('a directory that cannot be used is refused with one sentence', () => {
 
     test.each<[string, Readonly<Record<string, string>>]>([
       ['a journal', { JOURNAL: '' }],
-      ['a log with something in it', { '000003.log': 'x' }],
+      ['a log that is not empty', { '000003.log': 'x' }],
       ['a table', { '000005.ldb': '' }],
       ['an acknowledged revision', { ACKNOWLEDGED: 'x'.repeat(12) }],
     ])('is left as it is if there is %s', async (_, more) => {
@@ -358,7 +358,7 @@ describe('a directory that cannot be used is refused with one sentence', () => {
     });
   });
 
-  test('a flipped byte, wherever it is, is refused or harmless', async () => {
+  test('with a flipped byte anywhere, or is intact', async () => {
     const directory = newDirectory();
     const store = await filled(directory);
     const before = [await contents(store), await past(store, 0n)];
@@ -390,7 +390,7 @@ describe('a directory that cannot be used is refused with one sentence', () => {
     expect(refused).toBeGreaterThan(12);
   });
 
-  test('a record changed by somebody else, or missing', async () => {
+  test('with a changed or missing record', async () => {
     const directory = newDirectory();
     await (await filled(directory)).close();
     const key = Buffer.from('760000000000000011', 'hex');
@@ -411,7 +411,7 @@ describe('a directory that cannot be used is refused with one sentence', () => {
     expect(await refusal(directory)).toBe(`the store in ${directory} is damaged: revision 17 is missing`);
   });
 
-  test('a record from before the history that is missing', async () => {
+  test('with a missing record from before the history', async () => {
     const directory = newDirectory();
     const store = await filled(directory, { historyLimit: 5 });
     const [oldest] = (await store.scan('')).entries.toSorted((a, b) => Number(a.revision - b.revision));
@@ -424,7 +424,7 @@ describe('a directory that cannot be used is refused with one sentence', () => {
     );
   });
 
-  test('a database whose main file is gone, without harm to the rest', async () => {
+  test('without the main file of its database, the rest unharmed', async () => {
     const directory = newDirectory();
     const store = await filled(directory);
     const before = await contents(store);
@@ -439,7 +439,7 @@ describe('a directory that cannot be used is refused with one sentence', () => {
     await again.close();
   });
 
-  test('an acknowledged revision that the database no longer has', async () => {
+  test('without an acknowledged revision', async () => {
     const directory = newDirectory();
     const store = await openLevelStore(directory);
     await put(store, '/a', 1);
@@ -462,7 +462,7 @@ describe('a directory that cannot be used is refused with one sentence', () => {
   });
 });
 
-test('what subscribers do about a write is done before its writer goes on', async () => {
+test("subscribers' reactions to a write are done before its writer continues", async () => {
   const store = await openLevelStore(newDirectory());
   const order: string[] = [];
   const running = store.changes('', 0n).subscribe(({ type }) => {
@@ -477,7 +477,7 @@ test('what subscribers do about a write is done before its writer goes on', asyn
   await store.close();
 });
 
-test('says how much it takes on the disk', async () => {
+test('the store reports its size on disk', async () => {
   const directory = newDirectory();
   const store = await openLevelStore(directory);
   await put(store, '/a', 1);
@@ -486,7 +486,7 @@ test('says how much it takes on the disk', async () => {
   await store.close();
 });
 
-test('a store that closes has answered every writer, and noted what it answered', async () => {
+test('closing answers every writer, and records what it acknowledged', async () => {
   const directory = newDirectory();
   const store = await openLevelStore(directory);
   const writes = Promise.all(
@@ -498,7 +498,7 @@ test('a store that closes has answered every writer, and noted what it answered'
 });
 
 describe('when the disk fails', () => {
-  test('the writes under way and every later call fail, streams too, and nothing is retried', async () => {
+  test('pending writes and all later calls and streams fail, and nothing is retried', async () => {
     const directory = newDirectory();
     let failing = false;
     let writes = 0;
@@ -544,7 +544,7 @@ describe('when the disk fails', () => {
     await again.close();
   });
 
-  test('closing waits for the writes under way', async () => {
+  test('closing waits for pending writes', async () => {
     const directory = newDirectory();
     const store = await openLevelStore(directory);
     const writes = Array.from({ length: 50 }, (_, index) =>
