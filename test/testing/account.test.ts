@@ -52,7 +52,7 @@ const copier = defineController({
 const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name: 'a' }, data: { a: '1' } };
 const key = { namespace: 'default', name: 'a' };
 
-test('runnables are the account, and do what its roles allow', async () => {
+test('runnables act as the account and may do what its roles allow', async () => {
   await using kit = await testServer({
     controllers: [],
     objects: [...manifests({ configmaps: reads, secrets: ['create'] }), map],
@@ -63,7 +63,7 @@ test('runnables are the account, and do what its roles allow', async () => {
   expect(made.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['copier']);
 });
 
-test('a right that is missing fails who waits, and the end of the test', async () => {
+test('a missing right fails the waiting test and the stop of the server', async () => {
   const kit = await testServer({
     controllers: [],
     objects: [...manifests({ configmaps: reads }), map],
@@ -76,7 +76,7 @@ test('a right that is missing fails who waits, and the end of the test', async (
   await expect(kit.stop()).rejects.toEqual(new AccountRefused(refused));
 });
 
-test('in the end all that was refused is told, each once', async () => {
+test('stopping the server reports each distinct refusal once', async () => {
   let tries = 0;
   const asks: Runnable = {
     name: 'asks',
@@ -101,7 +101,7 @@ test('in the end all that was refused is told, each once', async () => {
   await expect(kit.stop()).rejects.toThrow(/^configmaps is forbidden: .*\nsecrets is forbidden: [^\n]*$/);
 });
 
-test('a test that failed by a right that is missing is told of it once', async () => {
+test('a test that failed by a missing right is told of it once', async () => {
   const waits = async (): Promise<void> => {
     const objects = [...manifests({ configmaps: reads }), map];
     await using kit = await testServer({ controllers: [], objects, runnables: [copier], runAs });
@@ -121,7 +121,7 @@ test('a test that failed by a right that is missing is told of it once', async (
   await expect(doesNotAsk()).rejects.toThrow(/^secrets is forbidden/);
 });
 
-test('a test may be told of refusals instead; that a namespace is going is none', async () => {
+test('a handler gets the refusals instead; a terminating namespace is not one', async () => {
   const refusals: ApiError[] = [];
   await using kit = await testServer({
     objects: [...manifests({ configmaps: reads, secrets: ['create'] })],
@@ -161,7 +161,7 @@ test('a test may be told of refusals instead; that a namespace is going is none'
   expect(refusals.map(({ details }) => details?.kind)).toEqual(['namespaces', 'configmaps']);
 });
 
-test('what a webhook or a policy denies says nothing of rights', async () => {
+test('denials of webhooks and policies are not missing rights', async () => {
   const denials: unknown[] = [];
   const registration = 'admissionregistration.k8s.io/v1';
   const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['secrets'] }];
@@ -230,12 +230,12 @@ test('what a webhook or a policy denies says nothing of rights', async () => {
   await kit.client.resource(Namespaces).list();
 });
 
-test('an account that is not there cannot be run as', async () => {
+test('running as a missing account fails', async () => {
   const started = testServer({ controllers: [], runnables: [copier], runAs });
   await expect(started).rejects.toThrow('no ServiceAccount ops/copier');
 });
 
-test('webhooks are the account, too', async () => {
+test('webhooks act as the account, too', async () => {
   const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['CREATE'] };
   const configuration = {
     apiVersion: 'admissionregistration.k8s.io/v1',
@@ -264,7 +264,7 @@ const whoAmI = async (client: Parameters<Runnable['run']>[0]['client']): Promise
   return (await client.resource(SelfSubjectReviews).create(review)).status?.userInfo?.username ?? '';
 };
 
-test('a program has the account by a kubeconfig, and what it is refused fails the test', async () => {
+test('a program runs as the account by a kubeconfig, and its refused requests fail the test', async () => {
   const kit = await testServer({
     controllers: [],
     listen: { port: 0 },

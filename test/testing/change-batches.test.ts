@@ -29,7 +29,7 @@ const progress = (revision: bigint): Change => ({ type: 'progress', revision });
 const done = { done: true, value: undefined };
 
 describe('a reader of batches', () => {
-  test('is given everything that arrived since, in order, and waits for more', async () => {
+  test('gets everything that arrived since, in order, and waits for more', async () => {
     const stream = source();
     const batches = changeBatches(stream);
     for (const revision of [1n, 2n, 3n]) stream.next(put(revision));
@@ -39,14 +39,14 @@ describe('a reader of batches', () => {
     expect(await waiting).toEqual({ done: false, value: [put(4n)] });
   });
 
-  test('is given only the last of several marks of progress in a row', async () => {
+  test('gets only the last of consecutive progress marks', async () => {
     const stream = source();
     const batches = changeBatches(stream);
     for (const change of [progress(1n), progress(2n), put(3n), progress(4n), progress(5n)]) stream.next(change);
     expect(await batches.next()).toEqual({ done: false, value: [progress(2n), put(3n), progress(5n)] });
   });
 
-  test('meets the end after what came before it', async () => {
+  test('gets the end or the error after the changes before it', async () => {
     const completed = source();
     const batches = changeBatches(completed);
     completed.next(put(1n));
@@ -63,7 +63,7 @@ describe('a reader of batches', () => {
     expect(await failing.next()).toEqual(done);
   });
 
-  test('is cut off when too much waits, and the stream is left', async () => {
+  test('is cut off when too many changes wait, and unsubscribes', async () => {
     const stream = source();
     const batches = changeBatches(stream, 2);
     stream.next(put(1n));
@@ -75,7 +75,7 @@ describe('a reader of batches', () => {
     expect(await batches.next()).toEqual(done);
   });
 
-  test('that leaves ends the subscription, and whoever waits', async () => {
+  test('unsubscribes and ends a pending read when it returns', async () => {
     const stream = source();
     const batches = changeBatches(stream);
     const waiting = batches.next();

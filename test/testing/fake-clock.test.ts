@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 
-test.each([-500, Number.NaN, Number.POSITIVE_INFINITY])('time does not go on by %s', async (milliseconds) => {
-  const clock = new FakeClock(1_000);
-  await expect(clock.advance(milliseconds)).rejects.toThrow(`not by ${milliseconds}`);
-  await expect(clock.jump(milliseconds)).rejects.toThrow(`not by ${milliseconds}`);
-  expect([clock.now(), clock.monotonic()]).toEqual([1_000, 0]);
-});
+test.each([-500, Number.NaN, Number.POSITIVE_INFINITY])(
+  'the clock refuses to advance or jump by %s',
+  async (milliseconds) => {
+    const clock = new FakeClock(1_000);
+    await expect(clock.advance(milliseconds)).rejects.toThrow(`not by ${milliseconds}`);
+    await expect(clock.jump(milliseconds)).rejects.toThrow(`not by ${milliseconds}`);
+    expect([clock.now(), clock.monotonic()]).toEqual([1_000, 0]);
+  },
+);
 
-test('whose sleep is over wakes, also if no time passes', async () => {
+test('a sleep of zero ends on an advance by zero', async () => {
   const clock = new FakeClock(1_000);
   let woken = false;
   const sleep = clock.sleep(0).then(() => (woken = true));
@@ -17,7 +20,7 @@ test('whose sleep is over wakes, also if no time passes', async () => {
   await sleep;
 });
 
-test('who was to wake while time leapt wakes once and in order, and sleeps on from there', async () => {
+test('sleepers due during a jump wake once, in order, and sleep on from the new time', async () => {
   const clock = new FakeClock(0);
   const woken: string[] = [];
   const everySoOften = async (name: string, milliseconds: number): Promise<void> => {

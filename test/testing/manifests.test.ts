@@ -22,7 +22,7 @@ const names = (objects: readonly { readonly metadata: { readonly name?: string |
 const map = (name: string, more = '') =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name}, namespace: default }\n${more}`;
 
-test('a file has several documents, as kubectl tells them apart', async () => {
+test('a file is split into documents as kubectl splits it', async () => {
   const file = await write(
     `\ufeff# what it is about\n---\n${map('a', 'data: { on: "yes", text: "--- no" }\n')}--- # the next\r\n${map('b')}---\n\n# nothing\n---\n` +
       `apiVersion: v1\nkind: List\nitems:\n- ${JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'c' } })}\n`,
@@ -34,7 +34,7 @@ test('a file has several documents, as kubectl tells them apart', async () => {
   expect(objects.map(originOf)).toEqual([`${file}, document 1`, `${file}, document 2`, `${file}, document 3, item 1`]);
 });
 
-test('a list of a kind stands for its items, which need not say what they are', async () => {
+test('a list of a kind is replaced by its items, which may lack kind and apiVersion', async () => {
   const items = [{ metadata: { name: 'a' } }, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'b' } }];
   const file = await write(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMapList', items }));
   const objects = await readManifests(file);
@@ -44,7 +44,7 @@ test('a list of a kind stands for its items, which need not say what they are', 
   await expect(readManifests(wrong)).rejects.toThrow(`${wrong}, document 1, item 1: is not an object`);
 });
 
-test('of a folder its manifests are read by name, and neither kustomizations nor other folders', async () => {
+test("a folder's manifests are read by name, without kustomizations and subfolders", async () => {
   const config = await mkdtemp(join(folder, 'config-'));
   await mkdir(join(config, 'patches.yaml'));
   await writeFile(join(config, 'b.yml'), map('b'));
@@ -61,28 +61,28 @@ test('of a folder its manifests are read by name, and neither kustomizations nor
 });
 
 test.each<[string, string, RegExp]>([
-  ['a mistake, with its line in the file', `${map('a')}---\n${map('b')}data: [\n`, /, document 2: yaml: line 8: /],
-  ['a member twice', `${map('a')}kind: Secret\n`, /, document 1: .*line 4: key "kind" already set in map/],
-  ['no kind', `apiVersion: v1\nmetadata: { name: a }\n`, /, document 1: has no kind$/],
-  ['no apiVersion', `kind: Role\nmetadata: { name: a }\n`, /, document 1: has no apiVersion$/],
-  ['no metadata', `kind: Role\napiVersion: v1\n`, /, document 1: has no metadata$/],
-  ['no object', `${map('a')}---\n- a\n`, /, document 2: is not an object$/],
+  ['a syntax error, with its line in the file', `${map('a')}---\n${map('b')}data: [\n`, /, document 2: yaml: line 8: /],
+  ['a repeated member', `${map('a')}kind: Secret\n`, /, document 1: .*line 4: key "kind" already set in map/],
+  ['a missing kind', `apiVersion: v1\nmetadata: { name: a }\n`, /, document 1: has no kind$/],
+  ['a missing apiVersion', `kind: Role\nmetadata: { name: a }\n`, /, document 1: has no apiVersion$/],
+  ['missing metadata', `kind: Role\napiVersion: v1\n`, /, document 1: has no metadata$/],
+  ['a document that is not an object', `${map('a')}---\n- a\n`, /, document 2: is not an object$/],
   ['a template', `{{- if .Values.rbac }}\n${map('a')}{{- end }}\n`, /, document 1: yaml: /],
-  ['nothing', `# empty\n---\n`, /\d+\.yaml: contains no object$/],
-])('%s is told with file and document', async (_, text, wrong) => {
+  ['an empty file', `# empty\n---\n`, /\d+\.yaml: contains no object$/],
+])('%s is reported with file and document', async (_, text, wrong) => {
   const file = await write(text);
   const failure = await readManifests(file).catch((error: Error) => error.message);
   expect(failure).toMatch(wrong);
   expect(failure).toContain(file);
 });
 
-test('where nothing is to read says which place that is', async () => {
+test('a missing path and an empty folder are reported with their path', async () => {
   await expect(readManifests(join(folder, 'nowhere'))).rejects.toThrow(/ENOENT.*nowhere/);
   const empty = await mkdtemp(join(folder, 'empty-'));
   await expect(readManifests(empty)).rejects.toThrow(`${empty}: contains no object`);
 });
 
-test('what was read is installed, namespaces before what is in them', async () => {
+test('manifests are created with namespaces before their contents', async () => {
   const gadget = { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'g', namespace: 'late' } };
   const file = await write(
     [gadget, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'late' } }, gadgetDefinition]
@@ -93,7 +93,7 @@ test('what was read is installed, namespaces before what is in them', async () =
   expect(await kit.client.resource(Gadgets).get({ namespace: 'late', name: 'g' })).toBeDefined();
 });
 
-test('an object that cannot be there is told with where it was read', async () => {
+test('an object that the server refuses is reported with its file and document', async () => {
   const wrong = await write(`${map('a')}---\n${map('b', 'dta: {}\n')}`);
   await expect(testServer({ controllers: [], objects: await readManifests(wrong) })).rejects.toMatchObject({
     message: expect.stringMatching(/^\S+\.yaml, document 2: ConfigMap default\/b: .*unknown field "dta"/),

@@ -53,7 +53,7 @@ const places: readonly (readonly [string, () => Pick<RemoteClient, 'resource' | 
   ['over HTTP', () => remote],
 ];
 
-test.each(places)('watches end, and who watches %s goes on from where it was', async (_, client) => {
+test.each(places)('after watches end, a client that watches %s resumes where it was', async (_, client) => {
   const { names, stop } = await cached(client());
   await create('a');
   await eventually(names, (found) => found.includes('a'));
@@ -70,7 +70,7 @@ test.each(places)('watches end, and who watches %s goes on from where it was', a
   stop();
 });
 
-test.each(places)('the history goes, and who watches %s has to list again', async (_, client) => {
+test.each(places)('after the history is compacted, a client that watches %s lists again', async (_, client) => {
   const { names, stop } = await cached(client());
   await kit.compact();
   await create('a');
@@ -80,7 +80,7 @@ test.each(places)('the history goes, and who watches %s has to list again', asyn
   stop();
 });
 
-test('from a version or a page of before nobody can go on', async () => {
+test('after compaction, old resource versions and continue tokens are expired', async () => {
   await create('a');
   await create('b');
   const maps = kit.client.resource(ConfigMaps);
@@ -96,7 +96,7 @@ test('from a version or a page of before nobody can go on', async () => {
   expect((await maps.list({ namespace: 'default' })).items).toHaveLength(3);
 });
 
-test('a store of the test that has no history to forget says so', async () => {
+test('compacting a custom store that has no method for it fails with a clear message', async () => {
   const memory = new MemoryStore();
   const store = {
     get: memory.get.bind(memory),

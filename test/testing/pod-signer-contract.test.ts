@@ -17,10 +17,10 @@ test.each([
   'an unknown annotation is denied',
   'an unsuitable request is denied with a message',
   'a cancelled request is not signed',
-])('a signer that issues whatever it is asked for breaks: %s', async (name) => {
+])('a signer that issues whatever it is asked for violates: %s', async (name) => {
   await expect(run(name, issued)).rejects.toThrow();
 });
 
-test('a signer that issues for what it is asked for keeps the others', async () => {
+test('a signer that issues for the requested key fulfils the other rule', async () => {
   await run('certificates are for the requested key and verify against the trust anchors', issued);
 });

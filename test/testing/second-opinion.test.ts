@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { secondOpinion } from '../../src/testing/second-opinion.js';
 
-test('nothing is answered, and it is said, where the other library is not installed', async () => {
+test('without the other library the second opinion is undefined, with a warning', async () => {
   const missing = Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' });
   const warned = once(process, 'warning');
   expect(await secondOpinion('', '', () => Promise.reject(missing))).toBeUndefined();

@@ -25,20 +25,20 @@ async function made(before: string, options: { readonly stableIds?: boolean }) {
   return [namespace?.metadata.uid, ...objects.map(({ metadata: { name, uid } }) => `${name} ${uid}`)];
 }
 
-test('uids and generated names are those of every run, and each its own', async () => {
+test('uids and generated names are the same in every run, and all distinct', async () => {
   const one = await made('x', { stableIds: true });
   expect(await made('y', { stableIds: true })).toEqual(one);
   expect(new Set(one).size).toBe(one.length);
   expect(one[3]).toMatch(/^g-[a-z0-9]{5} [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
-test('they are at random where nothing else is said', async () => {
+test('uids and generated names are random by default', async () => {
   const one = await made('x', {});
   const other = await made('x', {});
   expect(one.filter((text) => other.includes(text))).toEqual([]);
 });
 
-test('names that many have are told apart', () => {
+test('objects with the same generateName get different names', () => {
   const { random } = stableIds();
   const numbers = Array.from({ length: 20 }, () => random('core/configmaps/default/g-')());
   expect(new Set(numbers).size).toBeGreaterThan(15);

@@ -14,7 +14,7 @@ import { validatingWebhook } from '../../src/webhook/admission.js';
 import { conversionWebhook } from '../../src/webhook/conversion.js';
 import { Gadgets, gadgetDefinition } from './gadget.js';
 
-test('who is elsewhere reaches a server whose clock tells another year', async () => {
+test('a remote client reaches a server whose clock is in another year', async () => {
   const clock = new FakeClock(Date.UTC(2001, 0, 1));
   const { server, stop } = await testServer({ clock, controllers: [], listen: { port: 0 } });
   const client = await connect({ kubeconfigText: server.adminKubeconfig });
@@ -28,7 +28,7 @@ test('who is elsewhere reaches a server whose clock tells another year', async (
 
 const gadget = { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'a', namespace: 'default' } };
 
-test('what is defined is served, and what is there from the start is there, before a runnable begins', async () => {
+test('initial definitions and objects are there before a runnable starts', async () => {
   const seen: string[] = [];
   const controller = defineController({
     name: 'gadgets',
@@ -44,12 +44,12 @@ test('what is defined is served, and what is there from the start is there, befo
   await expect.poll(() => seen).toEqual(['a']);
 });
 
-test('a server of which an object cannot be there does not start', async () => {
+test('a server does not start with an invalid initial object', async () => {
   const wrong = { ...gadget, kind: 'ConfigMap', apiVersion: 'v1', dta: {} };
   await expect(testServer({ controllers: [], objects: [wrong] })).rejects.toThrow('unknown field "dta"');
 });
 
-test('one whose runnables cannot run together does not start, and nothing of it is left', async () => {
+test('a server does not start with runnables of the same name, and nothing of it is left', async () => {
   const twin = (): Runnable => defineController({ name: 'twin', for: ConfigMaps, reconcile: async () => {} });
   let url = '';
   const started = testServer({
@@ -65,7 +65,7 @@ test('one whose runnables cannot run together does not start, and nothing of it 
   await again.stop();
 });
 
-test('a test lets requests fail and wait, and knows what was asked', async () => {
+test('a test can make requests fail and wait, and sees every request', async () => {
   const asked: string[] = [];
   let conflicts = 2;
   const clock = new FakeClock();
@@ -109,7 +109,7 @@ test('a test lets requests fail and wait, and knows what was asked', async () =>
   ]);
 });
 
-test('once a runnable failed, waiting for what it was to do fails with its error', async () => {
+test('when a runnable has failed, waiting and stopping fail with its error', async () => {
   const trouble = new Error('it broke');
   const { client, stop } = await testServer({
     controllers: [],
@@ -120,7 +120,7 @@ test('once a runnable failed, waiting for what it was to do fails with its error
   await expect(stop()).rejects.toBe(trouble);
 });
 
-test('who waits in vain is told at what a runnable fails, and no longer once it is done', async () => {
+test('a wait that times out reports the current error of a controller, but not a resolved one', async () => {
   let isSealed = true;
   const controller = defineController({
     name: 'gadgets',
@@ -145,7 +145,7 @@ test('who waits in vain is told at what a runnable fails, and no longer once it 
   await expect(waited()).rejects.toThrow(/last seen: none$/);
 });
 
-test('what is due in two months is done after a leap, and the server is well', async () => {
+test('work that is due in two months is done after a jump of the clock', async () => {
   const clock = new FakeClock();
   const seen: number[] = [];
   const renewal = defineController({
@@ -173,7 +173,7 @@ const lease = { namespace: 'default', name: 'lock' };
 test.each<[string, (busy: Runnable) => Runnable]>([
   ['a controller', (busy) => busy],
   ['a leader', (busy) => whileLeading({ lease, graceMs: 10 }, busy)],
-])('%s that waits by a clock that nobody moves keeps no server from stopping', async (_, wrapped) => {
+])('%s waiting on a fake clock that does not move does not prevent a stop', async (_, wrapped) => {
   let isAtWork = false;
   const busy: Runnable = {
     name: 'busy',
@@ -192,7 +192,7 @@ test.each<[string, (busy: Runnable) => Runnable]>([
   await expect(stop()).rejects.toThrow(/busy did not stop within 10+ ms/);
 });
 
-test('webhooks of the test are called where the objects name a service and their paths', async () => {
+test("a test's webhooks are called for configurations that name a service and their paths", async () => {
   const version = (name: string, isStored: boolean) => ({
     name,
     served: true,

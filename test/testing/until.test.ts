@@ -20,7 +20,7 @@ afterAll(() => kit.stop());
 const soon = { timeoutMs: 1 };
 const failure = (waiting: Promise<unknown>): Promise<unknown> => waiting.catch((error: unknown) => error);
 
-test('what never held is told with the last state, whatever that is', async () => {
+test('a timeout reports the last state, whatever value that is', async () => {
   const looped: { self?: unknown } = {};
   looped.self = looped;
   const last: readonly (readonly [unknown, string])[] = [
@@ -43,7 +43,7 @@ test('what never held is told with the last state, whatever that is', async () =
   }
 });
 
-test('an object with a number that no double holds is told as well', async () => {
+test('a timeout reports an object with a number beyond the precision of a double', async () => {
   const large: ResourceClient<ConfigMap> = {
     ...configMaps,
     get: async () => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: key, n: 2n ** 60n }),
@@ -53,7 +53,7 @@ test('an object with a number that no double holds is told as well', async () =>
   expect(error).toHaveProperty('message', expect.stringContaining('"n":1152921504606846976'));
 });
 
-test('a definition that nobody establishes says who would, and nothing of who wrote what', async () => {
+test('a timeout on a custom resource definition names the controllers it needs, and omits managedFields', async () => {
   const definitions = kit.client.resource(CustomResourceDefinitions);
   await definitions.create(gadgetDefinition);
   const error = await failure(until(definitions, { name: 'gadgets.example.com' }, () => false, soon));
@@ -62,7 +62,7 @@ test('a definition that nobody establishes says who would, and nothing of who wr
   await definitions.delete({ name: 'gadgets.example.com' });
 });
 
-test('how long is waited is for the environment to say, and less than test runners do', async () => {
+test('the timeout comes from the environment, and by default is shorter than that of test runners', async () => {
   const waited = () => failure(until(configMaps, key, () => false, { what: 'never' }));
   try {
     vi.stubEnv('KEDGE_TEST_TIMEOUT_MS', '2');
@@ -80,7 +80,7 @@ test('how long is waited is for the environment to say, and less than test runne
   }
 });
 
-test('an error that the server answers is not yet, and told if it stays', async () => {
+test('an API error means not yet, and is reported if it stays', async () => {
   const gadgets = kit.client.resource(Gadgets);
   const key = { namespace: 'default', name: 'g' };
   const error = await failure(until(gadgets, key, () => true, soon));
@@ -101,7 +101,7 @@ test('an error that the server answers is not yet, and told if it stays', async 
   expect(await until(late, key, (map) => map !== undefined)).toHaveProperty('metadata', key);
 });
 
-test('what is no answer, and what the condition throws, is told at once', async () => {
+test('a connection error and an error of the condition fail at once', async () => {
   const trouble = new Error('no connection');
   const gone: ResourceClient<ConfigMap> = { ...configMaps, get: () => Promise.reject(trouble) };
   expect(await failure(until(gone, key, () => true))).toBe(trouble);
@@ -111,7 +111,7 @@ test('what is no answer, and what the condition throws, is told at once', async 
   expect(await failure(conditions)).toBe(trouble);
 });
 
-test('what was waited for is of the type that the condition proves', async () => {
+test('the awaited object has the type that the condition proves', async () => {
   const waiting = until(configMaps, { ...key, name: 'b' }, (map) => map !== undefined);
   await configMaps.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...key, name: 'b' } });
   const { metadata } = await waiting;
@@ -124,7 +124,7 @@ const named = (name: string, labels: Record<string, string> = {}): ConfigMap => 
   metadata: { namespace: 'many', name, labels },
 });
 
-test('lists and what has no name are waited for by a condition', async () => {
+test('lists and objects without a known name can be awaited with a condition', async () => {
   await kit.client.resource(Namespaces).create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'many' } });
   const two = untilList(configMaps, { namespace: 'many' }, ({ length }) => length === 2);
   const red = untilAny(configMaps, { namespace: 'many' }, isRed);
@@ -145,7 +145,7 @@ interface Red extends ConfigMap {
 }
 const isRed = (map: ConfigMap): map is Red => map.metadata.labels?.['team'] === 'red';
 
-test('what a list never came to is told with what was there, and with what was selected', async () => {
+test('a timeout on a list reports the last items and the selectors', async () => {
   const never = (selection: Selection) => failure(untilList(configMaps, selection, () => false, soon));
   expect(
     await never({ namespace: 'default', labelSelector: 'app=web', fieldSelector: 'metadata.name=x' }),
@@ -172,7 +172,7 @@ test('what a list never came to is told with what was there, and with what was s
   expect(await failure(asked)).not.toHaveProperty('message', expect.stringContaining('managedFields'));
 });
 
-test('what is waited for has the type that the function proves', async () => {
+test('the awaited value has the type that the predicate proves', async () => {
   let rounds = 0;
   const found = await eventually(
     () => (++rounds < 3 ? undefined : { rounds }),
