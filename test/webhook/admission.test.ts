@@ -13,11 +13,11 @@ const patchOf = (response: object): unknown => {
 };
 
 test.each<[string, AdmissionVerdict, object]>([
-  ['nothing allows', undefined, { allowed: true }],
-  ['null is nothing', null as never, { allowed: true }],
-  ['a list without items is nothing', [].join(', '), { allowed: true }],
+  ['nothing returned allows', undefined, { allowed: true }],
+  ['null counts as nothing returned', null as never, { allowed: true }],
+  ['an empty list joined to a string counts as nothing returned', [].join(', '), { allowed: true }],
   [
-    'a text denies, as Kubernetes does by default',
+    'a string denies with 403, as Kubernetes does by default',
     'no',
     { allowed: false, status: { code: 403, reason: 'Forbidden', message: 'no' } },
   ],
@@ -40,14 +40,14 @@ test.each<[string, AdmissionVerdict, object]>([
   expect(await mutatingWebhook({ mutate: () => verdict }).respond(request(), context)).toMatchObject(expected);
 });
 
-test('who was denied what is logged', async () => {
+test('a denied request is logged with its user and the reason', async () => {
   const context = reviewContext();
   await validatingWebhook({ validate: () => 'no' }).respond(request({ name: 'a', namespace: 'n' }), context);
   const fields = { kind: 'ConfigMap', namespace: 'n', name: 'a', operation: 'CREATE', user: 'dora', why: 'no' };
   expect(context.lines).toEqual([{ level: 'info', message: 'denied', fields }]);
 });
 
-test('the difference to the object returned is the patch', async () => {
+test('the patch is the difference to the returned object', async () => {
   const webhook = mutatingWebhook({
     mutate: ({ object }) => object && { ...object, data: { a: '1', b: '2' }, immutable: undefined },
   });
@@ -56,12 +56,12 @@ test('the difference to the object returned is the patch', async () => {
   expect(patchOf(response)).toEqual([{ op: 'add', path: '/data/b', value: '2' }]);
 });
 
-test('an object that is returned as it was is no patch', async () => {
+test('an object that is returned unchanged yields no patch', async () => {
   const webhook = mutatingWebhook({ mutate: ({ object }) => object });
   expect(await webhook.respond(request(), reviewContext())).toEqual({ allowed: true });
 });
 
-test('an object that is changed in place and returned is one', async () => {
+test('an object that is changed in place and returned yields a patch', async () => {
   const webhook = mutatingWebhook<ConfigMap>({
     mutate({ object }) {
       Object.assign(object?.data ?? {}, { b: '2' });
@@ -82,7 +82,7 @@ test('an object that is being deleted cannot be changed', async () => {
   expect(await lookingOn.respond(deletion, reviewContext())).toEqual({ allowed: true });
 });
 
-test('warnings and annotations for the audit log go with the answer', async () => {
+test('warnings and audit annotations are part of the response', async () => {
   const webhook = validatingWebhook({
     validate(_, { warn, auditAnnotation }) {
       warn('one');
@@ -98,7 +98,7 @@ test('warnings and annotations for the audit log go with the answer', async () =
   });
 });
 
-test('what the handler gets has what its type says', async () => {
+test('the request that the handler gets has every member of its type', async () => {
   const seen: object[] = [];
   const webhook = validatingWebhook({ validate: (given) => void seen.push(given) });
   const { dryRun: _, options: __, ...rest } = request({ userInfo: {} }) as { readonly [name: string]: never };
@@ -106,7 +106,7 @@ test('what the handler gets has what its type says', async () => {
   expect(seen).toEqual([{ ...rest, oldObject: undefined, dryRun: false, userInfo: { username: '', groups: [] } }]);
 });
 
-test('what it throws is a failure and no verdict', async () => {
+test('an error that the handler throws is a failure, not a denial', async () => {
   const error = new ApiError({ reason: 'Forbidden', message: 'secrets is forbidden' });
   const validate = () => Promise.reject(error);
   await expect(validatingWebhook({ validate }).respond(request(), reviewContext())).rejects.toBe(error);
@@ -128,7 +128,7 @@ test.each<[string, JsonObject, string]>([
   ['no resource', { resource: 'configmaps' }, 'request.resource is missing'],
   ['no user', { userInfo: null }, 'request.userInfo is missing'],
   ['no object', { object: null }, 'request.object is missing'],
-  ['no object before', { operation: 'UPDATE' }, 'request.oldObject is missing'],
+  ['no old object', { operation: 'UPDATE' }, 'request.oldObject is missing'],
 ])('a review with %s is refused', async (_, members, message) => {
   const webhook = validatingWebhook({ for: ConfigMaps, validate: () => {} });
   const refused = webhook.respond(request(members), reviewContext());
@@ -136,7 +136,7 @@ test.each<[string, JsonObject, string]>([
   await expect(refused).rejects.toThrow(message);
 });
 
-test('what a function answers may be written with the words that its kind knows', () => {
+test('the object that a handler returns may be written with the literals of its type', () => {
   type Site = Resource<{ readonly plan?: 'free' | 'paid' }>;
   const sites = resourceType<Site>({ group: 'a.b', version: 'v1', plural: 'sites', kind: 'Site', namespaced: true });
   const webhook = mutatingWebhook({

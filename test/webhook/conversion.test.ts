@@ -56,11 +56,11 @@ test.each(names.flatMap((from) => names.map((to) => [from, to] as const)))('%s t
 });
 
 test.each<[string, string, JsonObject, string]>([
-  ['that no function takes', 'v1', gate('v2', { address: 'a' }), 'spec.address: a has no port'],
+  ['that no function converts', 'v1', gate('v2', { address: 'a' }), 'spec.address: a has no port'],
   ['of an unknown version', 'v2', gate('v9', {}), '"example.com/v9" is not a version that is converted here'],
   ['for an unknown version', 'v9', forms.v1, '"example.com/v9" is not a version that is converted here'],
   ['of another kind', 'v2', { ...forms.v1, kind: 'Door' }, '"Door" is not a kind that is converted here'],
-])('an object %s fails the whole review, with its reason', async (_, to, object, message) => {
+])('an object %s fails the whole review, with the reason', async (_, to, object, message) => {
   const context = reviewContext();
   const request = { desiredAPIVersion: `example.com/${to}`, objects: [forms.v1, object] };
   expect(await webhook.respond(request, context)).toEqual({
@@ -72,15 +72,19 @@ test.each<[string, string, JsonObject, string]>([
 
 test.each<[string, JsonObject, string]>([
   ['names no version', { objects: [] }, 'request.desiredAPIVersion is missing'],
-  ['has no objects', { desiredAPIVersion: 'example.com/v1' }, 'request.objects is missing'],
-  ['has something else', { desiredAPIVersion: 'example.com/v1', objects: [1] }, 'request.objects[0] is not an object'],
+  ['has no list of objects', { desiredAPIVersion: 'example.com/v1' }, 'request.objects is missing'],
+  [
+    'has an object that is not an object',
+    { desiredAPIVersion: 'example.com/v1', objects: [1] },
+    'request.objects[0] is not an object',
+  ],
 ])('a review that %s is refused', async (_, request, message) => {
   const refused = webhook.respond(request, reviewContext());
   await expect(refused).rejects.toThrow(UnreadableReview);
   await expect(refused).rejects.toThrow(message);
 });
 
-test('what a function answers is held to the type of its version', () => {
+test('the object that a conversion function returns must match the type of its version', () => {
   const fromHub = (): V1 => ({ apiVersion: '', kind: '', metadata: {}, spec: { host: '', port: 0 } });
   const versions = { hub: resourceType<V2>(version('v2')), version: resourceType<V1>(version('v1')) };
   conversionWebhook({
@@ -90,7 +94,7 @@ test('what a function answers is held to the type of its version', () => {
   });
 });
 
-test('what is no object fails the review', async () => {
+test('a conversion that does not return an object fails the review', async () => {
   const broken = conversionWebhook({
     hub: resourceType<V2>(version('v2')),
     spokes: [

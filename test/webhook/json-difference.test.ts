@@ -10,10 +10,10 @@ import '../properties.js';
 test.each<[string, Json, Json, readonly object[]]>([
   ['equal values', { a: [1, { b: null }] }, { a: [1, { b: null }] }, []],
   ['a new member', { a: 1 }, { a: 1, b: 2 }, [{ op: 'add', path: '/b', value: 2 }]],
-  ['a member less', { a: 1, b: 2 }, { a: 1 }, [{ op: 'remove', path: '/b' }]],
+  ['a removed member', { a: 1, b: 2 }, { a: 1 }, [{ op: 'remove', path: '/b' }]],
   ['another value', { a: { b: 1 } }, { a: { b: 2 } }, [{ op: 'replace', path: '/a/b', value: 2 }]],
   ['null for a value', { a: 1 }, { a: null }, [{ op: 'replace', path: '/a', value: null }]],
-  ['another type', { a: [1] }, { a: { 0: 1 } }, [{ op: 'replace', path: '/a', value: { 0: 1 } }]],
+  ['a value of another type', { a: [1] }, { a: { 0: 1 } }, [{ op: 'replace', path: '/a', value: { 0: 1 } }]],
   [
     'a longer list',
     { a: [1] },
@@ -34,7 +34,7 @@ test.each<[string, Json, Json, readonly object[]]>([
   ],
   ['names with slashes and tildes', {}, { 'a/b~c': 1 }, [{ op: 'add', path: '/a~1b~0c', value: 1 }]],
   [
-    'digits that no double holds',
+    'integers beyond the precision of a double',
     { a: 9007199254740993n },
     { a: 9007199254740992n },
     [{ op: 'replace', path: '/a', value: 9007199254740992n }],
@@ -51,7 +51,7 @@ test('__proto__ is a name like any other', () => {
   ]);
 });
 
-test('what is nested deeply is compared all the same', () => {
+test('deeply nested values are compared', () => {
   const nested = (value: number): Json => JSON.parse(`${'{"a":'.repeat(3_000)}${value}${'}'.repeat(3_000)}`) as Json;
   expect(jsonDifference(nested(1), nested(2))).toHaveLength(1);
 });
@@ -67,7 +67,7 @@ const { object } = fc.letrec<{ object: JsonObject; value: Json }>((tie) => ({
   object: fc.dictionary(fc.constantFrom('a', 'b', 'c/d', '~', '0', '-'), tie('value'), { maxKeys: 4 }),
 }));
 
-test('applied to the one it makes the other', () => {
+test('applying the difference to the first value gives the second', () => {
   fc.assert(
     fc.property(object, object, (before, after) => {
       const bytes = Buffer.from(JSON.stringify(jsonDifference(before, after)));

@@ -39,7 +39,7 @@ test('large bodies are answered in the order in which they came, one at a time',
   expect(log).toEqual(['first', 'small', 'third']);
 });
 
-test('what nobody waits for any more keeps nobody out', async () => {
+test('work that nobody waits for any more does not block the queue', async () => {
   const intake = new ReviewIntake();
   const log: string[] = [];
   const gone = new AbortController();
@@ -63,7 +63,7 @@ test('what nobody waits for any more keeps nobody out', async () => {
   await expect(intake.answering(large, gone.signal, async () => {})).rejects.toBe(gone.signal.reason);
 });
 
-test('who leaves makes way for those behind that find room', async () => {
+test('a caller that leaves makes room for smaller reviews behind it', async () => {
   const intake = new ReviewIntake();
   const log: string[] = [];
   const jobs = Array.from({ length: 8 }, (_, at) => job(log, `job ${at}`));
@@ -79,7 +79,7 @@ test('who leaves makes way for those behind that find room', async () => {
   await Promise.all(answers);
 });
 
-test('others are answered as long as there is room, and a failure leaves its room', async () => {
+test('other reviews run side by side up to the limit, and a failed one frees its room', async () => {
   const intake = new ReviewIntake();
   const log: string[] = [];
   const jobs = Array.from({ length: 9 }, (_, at) => job(log, `job ${at}`));

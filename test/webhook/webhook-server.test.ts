@@ -95,20 +95,24 @@ test.each(['v1', 'v1beta1'])('a review of %s is answered in its version, with it
 });
 
 test.each<[string, unknown, string]>([
-  ['nothing', '', 'unexpected end of JSON input'],
-  ['no JSON', '{"kind":', 'unexpected end of JSON input'],
-  ['bytes that are no text', Buffer.from([0xff, 0xfe]), 'invalid character'],
-  ['no object', [], 'a review must be an object'],
-  ['nesting without end', '['.repeat(100_000), 'exceeded max depth'],
-  ['another kind', { ...review, kind: 'ConversionReview' }, 'expected admission.k8s.io/v1 AdmissionReview'],
+  ['empty', '', 'unexpected end of JSON input'],
+  ['not JSON', '{"kind":', 'unexpected end of JSON input'],
+  ['not UTF-8', Buffer.from([0xff, 0xfe]), 'invalid character'],
+  ['not an object', [], 'a review must be an object'],
+  ['nested too deep', '['.repeat(100_000), 'exceeded max depth'],
+  ['a review of another kind', { ...review, kind: 'ConversionReview' }, 'expected admission.k8s.io/v1 AdmissionReview'],
   [
-    'an unknown version',
+    'a review of an unknown version',
     { ...review, apiVersion: 'admission.k8s.io/v2' },
     'expected admission.k8s.io/v1 AdmissionReview',
   ],
-  ['no request', { ...review, request: null }, 'request is missing'],
-  ['no uid', { ...review, request: { ...review.request, uid: 1 } }, 'request.uid is missing'],
-  ['a member named __proto__', '{"__proto__":{"kind":"AdmissionReview"}}', 'expected admission.k8s.io/v1'],
+  ['a review without a request', { ...review, request: null }, 'request is missing'],
+  ['a review without a uid', { ...review, request: { ...review.request, uid: 1 } }, 'request.uid is missing'],
+  [
+    'an object with a member named __proto__',
+    '{"__proto__":{"kind":"AdmissionReview"}}',
+    'expected admission.k8s.io/v1',
+  ],
 ])('a body that is %s is refused with 400', async (_, body, message) => {
   const { ask, lines } = await served({ '/allow': allow });
   const answer = await ask('/allow', body);
@@ -117,7 +121,7 @@ test.each<[string, unknown, string]>([
   expect(lines.slice(1)).toMatchObject([refused]);
 });
 
-test('what is no review is refused', async () => {
+test('an unknown path, a method other than POST and a body that is not JSON are refused', async () => {
   const { ask } = await served({ '/allow': allow });
   expect(await ask('/other')).toMatchObject({ code: 404, text: 'nothing is served at "/other"\n' });
   expect(await ask('/allow', '', { method: 'PUT' })).toMatchObject({ code: 405, headers: { allow: 'POST' } });
@@ -125,7 +129,7 @@ test('what is no review is refused', async () => {
   expect(await ask('/allow', 'a: 1', { headers })).toMatchObject({ code: 415 });
 });
 
-test('a body beyond the limit is refused, whether or not its length is told', async () => {
+test('a body beyond the limit is refused, with and without a content length', async () => {
   const { ask } = await served({ '/allow': { ...allow, maxBytes: 1_000 } });
   const body = JSON.stringify({ ...review, more: 'x'.repeat(2_000) });
   expect(await ask('/allow', body)).toMatchObject({ code: 413 });
@@ -133,7 +137,7 @@ test('a body beyond the limit is refused, whether or not its length is told', as
   expect(await ask('/allow', body, { headers })).toMatchObject({ code: 413 });
 });
 
-test('what fails is told to the log and not to the caller', async () => {
+test('a failure is logged and not shown to the caller', async () => {
   const error = new Error('the password is wrong');
   const { ask, lines } = await served({ '/fails': validatingWebhook({ validate: () => Promise.reject(error) }) });
   expect(await ask('/fails')).toMatchObject({ code: 500, text: 'the webhook failed\n' });
@@ -141,7 +145,7 @@ test('what fails is told to the log and not to the caller', async () => {
   expect(lines.slice(1)).toEqual([{ level: 'error', message: 'the webhook failed', fields }]);
 });
 
-test('an answer that is no JSON is a failure', async () => {
+test('a response that is not serializable as JSON is a failure', async () => {
   const circle: Record<string, unknown> = { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} };
   circle['self'] = circle;
   const { ask } = await served({ '/circle': mutatingWebhook({ mutate: () => circle as never }) });
@@ -174,7 +178,7 @@ const head = (path: string, length: number): string =>
 
 const padded = (bytes: number, of: object = review) => ({ ...of, padding: 'x'.repeat(bytes) });
 
-test('while too much is held of one kind, callers with more of it are to come again', async () => {
+test('when the bodies held for one kind reach the limit, callers with large bodies get 429', async () => {
   const { webhook, begun, release } = waiting();
   const convert: Webhook = {
     ...allow,
@@ -194,7 +198,7 @@ test('while too much is held of one kind, callers with more of it are to come ag
   expect(await ask('/allow', padded(80_000))).toMatchObject({ code: 200 });
 });
 
-test('a body that does not come to its end makes room for others', async () => {
+test('a body that is never completed is dropped to make room for others', async () => {
   const { ask, server } = await served({ '/allow': allow }, {}, { heldBytes: 20_000 });
   const slow = await connected(server.port);
   slow.write(`${head('/allow', 90_000)}${' '.repeat(80_000)}`);
@@ -212,7 +216,7 @@ test('a body that does not come to its end makes room for others', async () => {
   slow.destroy();
 });
 
-test('who asks again before there is an answer is cut off, and nothing of theirs is held', async () => {
+test('a caller that sends another request before the answer is cut off, and its bodies are released', async () => {
   const { webhook, begun } = waiting();
   const { ask, server } = await served({ '/waits': webhook, '/allow': allow }, {}, { heldBytes: 20_000 });
   const text = JSON.stringify(padded(80_000));
@@ -231,7 +235,7 @@ test('who asks again before there is an answer is cut off, and nothing of theirs
   );
 });
 
-test('large reviews are answered one at a time, others meanwhile', async () => {
+test('large reviews are answered one at a time, small ones meanwhile', async () => {
   const { webhook, seen, begun, release } = waiting();
   const { ask } = await served({ '/waits': webhook, '/allow': allow });
   const large = padded(1_100_000);
@@ -245,7 +249,7 @@ test('large reviews are answered one at a time, others meanwhile', async () => {
   expect(await second).toMatchObject({ code: 200 });
 });
 
-test('bytes that are announced and do not come are not held', async () => {
+test('bytes that are announced but never sent do not count as held', async () => {
   const { ask, server } = await served({ '/allow': allow }, {}, { heldBytes: 2_000 });
   const idle = await connected(server.port);
   idle.write(head('/allow', 1_999));
@@ -253,7 +257,7 @@ test('bytes that are announced and do not come are not held', async () => {
   idle.destroy();
 });
 
-test('an answer that nobody takes is given up', async () => {
+test('an answer that the caller does not read is given up', async () => {
   const clock = new FakeClock();
   const answer: Webhook = { ...allow, respond: async () => ({ padding: 'x'.repeat(20_000_000) }) };
   const context = { ...reviewContext(), clock };
@@ -271,13 +275,13 @@ test('an answer that nobody takes is given up', async () => {
   await closed;
 });
 
-test('many small values in a body are refused before they cost much', async () => {
+test('a body of many small values is refused before it costs much', async () => {
   const { ask } = await served({ '/allow': { ...allow, maxBytes: 80_000 } });
   const answer = await ask('/allow', `[${'[],'.repeat(20_000)}0]`);
   expect(answer).toMatchObject({ code: 400, text: 'exceeded 10000 values\n' });
 });
 
-test('whatever a handler throws, the server goes on', async () => {
+test('the server survives whatever a handler throws', async () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   const throws = validatingWebhook({ validate: () => Promise.reject(proxy) });
@@ -287,9 +291,9 @@ test('whatever a handler throws, the server goes on', async () => {
 });
 
 test.each<[string, boolean]>([
-  ['a connection that never asked', true],
-  ['one without a handshake', false],
-])('%s holds up no stop', async (_, withTls) => {
+  ['a connection without a request', true],
+  ['a connection without a handshake', false],
+])('%s does not delay a stop', async (_, withTls) => {
   const given = { ...(await serving()), webhooks: {}, host, port: 0 };
   const server = await openWebhookServer(given, reviewContext());
   const socket = withTls ? await connected(server.port) : connectTcp(server.port, host);
@@ -301,7 +305,7 @@ test.each<[string, boolean]>([
   await closed;
 });
 
-test('who was let in just before a stop is answered', async () => {
+test('a request that arrives just before a stop is answered', async () => {
   const { server } = await served({ '/allow': allow });
   const socket = await connected(server.port);
   const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -313,7 +317,7 @@ test('who was let in just before a stop is answered', async () => {
   await Promise.all([stopped, closed]);
 });
 
-test('the signal of a review aborts when its caller leaves', async () => {
+test('the signal of a review aborts when its caller disconnects', async () => {
   let seen: AbortSignal | undefined;
   const waits = validatingWebhook({
     async validate(_, { signal }) {
@@ -347,13 +351,13 @@ test('the signal of a review aborts when its caller leaves', async () => {
   expect([seen?.aborted, lines.at(-1)?.level]).toEqual([true, 'debug']);
 });
 
-test('probes are answered, unless a webhook has their path', async () => {
+test('probes are answered, unless a webhook is served at their path', async () => {
   const { ask } = await served({ '/healthz': allow });
   expect(await ask('/readyz', '', { method: 'GET' })).toMatchObject({ code: 200, text: 'ok' });
   expect(await ask('/healthz', '', { method: 'GET' })).toMatchObject({ code: 405 });
 });
 
-test('probes that come all at once are all answered, without a warning of the process', async () => {
+test('many probes at once are all answered, without a process warning', async () => {
   const warnings: string[] = [];
   const heard = ({ name }: Error): void => void warnings.push(name);
   process.on('warning', heard);
@@ -371,7 +375,7 @@ test('probes that come all at once are all answered, without a warning of the pr
   expect(warnings).toEqual([]);
 });
 
-test('with a CA only its clients are served', async () => {
+test('with a client CA, only its clients are served', async () => {
   const { ask } = await served({ '/allow': allow }, { clientCa: authority.anchors });
   await expect(ask('/allow')).rejects.toThrow();
   const { certificate, key } = await authority.issueClient({ commonName: 'kube-apiserver', seconds: 3_600 });
@@ -380,7 +384,7 @@ test('with a CA only its clients are served', async () => {
   await expect(ask('/allow', review, { cert: stranger.certificate, key: stranger.key })).rejects.toThrow();
 });
 
-test('renewed files are taken, and a pair that does not match is not', async () => {
+test('renewed files are loaded, a mismatched pair is not', async () => {
   const folder = await mkdtemp(join(process.env['KEDGE_TEST_FOLDER'] ?? '', 'webhooks-'));
   const [certificateFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
   const write = async (pair: { readonly certificate: string; readonly key: string }): Promise<void> => {
@@ -416,7 +420,7 @@ test('renewed files are taken, and a pair that does not match is not', async () 
   ).toBe('renewed');
 });
 
-test('reviews are counted by their path and status, others not', async () => {
+test('only reviews are counted, by path and status', async () => {
   const counted: unknown[] = [];
   const metrics: ControllerMetrics = {
     reconciled: () => {},
@@ -441,7 +445,7 @@ test('reviews are counted by their path and status, others not', async () => {
   ]);
 });
 
-test('a manager runs it, and it ends with the manager', async () => {
+test('a manager runs the server and stops it', async () => {
   const { client, log, lines } = reviewContext();
   const stop = new AbortController();
   const options = { ...(await serving()), webhooks: { '/allow': allow }, host, port: 0 };
@@ -460,12 +464,12 @@ test('a manager runs it, and it ends with the manager', async () => {
 test.each<[string, object, RegExp]>([
   ['a path without a slash', { webhooks: { allow } }, /webhooks: "allow" is not a path/],
   ['a path with a query', { webhooks: { '/allow?x': allow } }, /webhooks: "\/allow\?x" is not a path/],
-  ['a certificate that is none', { certificate: 'x' }, /PEM|no start line/],
+  ['an invalid certificate', { certificate: 'x' }, /PEM|no start line/],
   ['no certificate', { certificate: undefined }, /certificate is missing/],
   ['no key', { key: '' }, /key is missing/],
-  ['a key that is none', { key: 'x' }, /^webhooks: certificate and key: /],
-  ['files that are missing', { certificateFile: 'no/such.crt', keyFile: 'no/such.key' }, /cannot read no\/such/],
-  ['a host that is none', { host: '203.0.113.1' }, /is not an address of this machine/],
+  ['an invalid key', { key: 'x' }, /^webhooks: certificate and key: /],
+  ['a pair of missing files', { certificateFile: 'no/such.crt', keyFile: 'no/such.key' }, /cannot read no\/such/],
+  ['an address of another machine', { host: '203.0.113.1' }, /is not an address of this machine/],
 ])('%s is refused at the start', async (_, options, message) => {
   const given = { ...(await serving()), webhooks: {}, host, port: 0, ...options };
   await expect(openWebhookServer(given, reviewContext())).rejects.toThrow(message);
