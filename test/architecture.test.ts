@@ -104,7 +104,7 @@ const neighboursOf = (file: string): readonly string[] =>
     .filter(({ from }) => from.startsWith('.'))
     .map(({ from }) => fileOf(file, from));
 
-test('folders import only what lies below them', () => {
+test('folders import only from folders below them', () => {
   const wrong = sources.flatMap((file) => {
     const allowed = directions[folderOf(file)];
     if (allowed === undefined) return [];
@@ -116,7 +116,7 @@ test('folders import only what lies below them', () => {
   expect([...new Set(wrong)]).toEqual([]);
 });
 
-test('the architecture page has these directions', () => {
+test('the architecture page shows these directions', () => {
   const block = /^## Which folder may import which$[\s\S]*?^```\n([\s\S]*?)^```$/m.exec(
     readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'),
   );
@@ -135,7 +135,7 @@ test('the architecture page has these directions', () => {
   expect(sorted(told)).toEqual(sorted(Object.entries(directions)));
 });
 
-test('no file imports itself by way of others, not even for its types', () => {
+test('there are no import cycles, not even of types', () => {
   const done = new Set<string>();
   const circles: string[] = [];
   const follow = (file: string, way: readonly string[]): void => {
@@ -148,7 +148,7 @@ test('no file imports itself by way of others, not even for its types', () => {
   expect(circles).toEqual([]);
 });
 
-test('kedge controllers loads no server', () => {
+test('kedge controllers does not load the server', () => {
   const loaded = new Set<string>();
   const load = (file: string): void => {
     if (loaded.has(file)) return;
@@ -171,7 +171,7 @@ test('controllers do not import each other', () => {
   expect(wrong).toEqual([]);
 });
 
-test('packages are imported only where they are confined', () => {
+test('packages are imported only by the files that wrap them', () => {
   const wrong = sources.flatMap((file) =>
     importsOf(file)
       .filter(({ from, typeOnly }) => !typeOnly && confined[from] !== undefined)
@@ -181,7 +181,7 @@ test('packages are imported only where they are confined', () => {
   expect(wrong).toEqual([]);
 });
 
-test('what Go puts in order is in the order of bytes: texts are sorted by one module', () => {
+test('strings that Go sorts are sorted by bytes, by one module', () => {
   const wrong = sources.filter(
     (file) =>
       /^src\/(api|apiserver|apply|registry|resources|schema)\//.test(file) &&
@@ -191,7 +191,7 @@ test('what Go puts in order is in the order of bytes: texts are sorted by one mo
   expect(wrong).toEqual([]);
 });
 
-test('what went wrong is `err` in every line of the log: readers look for one name', () => {
+test('every log line calls its error `err`', () => {
   const wrong = sources.filter((file) =>
     /[lL]og\??\.(debug|info|warn|error)\(\s*\{[^}]*\berror\b\s*[,:}](?<!err: error\s*[,:}])/.test(
       readFileSync(join(root, file), 'utf8'),
@@ -200,7 +200,7 @@ test('what went wrong is `err` in every line of the log: readers look for one na
   expect(wrong).toEqual([]);
 });
 
-test('examples import each other as Node.js finds them without a compiler', () => {
+test('examples import each other with paths that Node.js resolves without a compiler', () => {
   const wrong = sources
     .filter((file) => file.startsWith('examples/'))
     .flatMap((file) =>

@@ -40,7 +40,7 @@ function tableOf(page: string, head: string): readonly (readonly string[])[] {
   );
 }
 
-test('the error page has every reason with its code', () => {
+test('the error page lists every reason with its code', () => {
   const told = tableOf('docs/errors.md', 'reason').map(([reason = '', code]) => [reason, Number(code)]);
   expect(Object.fromEntries(told)).toEqual(codes);
   expect(told).toHaveLength(Object.keys(codes).length);
@@ -66,24 +66,24 @@ describe('options', () => {
   const page = tableOf('docs/options.md', 'option');
   const sample = read('config/server.yaml');
 
-  test('the page has every option with its default', () => {
+  test('are all on their page, with their defaults', () => {
     expect(page.map(([name]) => name)).toEqual(accepted);
     const told = page.filter(([, value]) => value !== 'none').map(([name, value]) => [name, JSON.parse(value ?? '')]);
     expect(Object.fromEntries(told)).toEqual(Object.fromEntries(flat(defaults)));
   });
 
-  test('the file has every option, those without a default as comments', () => {
+  test('are all in the sample file, those without a default as comments', () => {
     const whole = sample.replace(/^(\s*)# ((?: {2})?\w+: \S+|\w+:)$/gm, '$1$2');
     expect(new Set(flat(parse(whole)).map(([name]) => name))).toEqual(new Set(accepted));
   });
 
-  test('the file changes nothing', async () => {
+  test('in the sample file are the defaults', async () => {
     expect(await readConfiguration(join(root, 'config/server.yaml'), {})).toEqual(
       await readConfiguration(undefined, {}),
     );
   });
 
-  test('the page about servers in programs has every option, and names only options that are there', () => {
+  test('of createServer are all on the embedding page, and every option it names exists', () => {
     const rows = tableOf('docs/embedding.md', 'option of `createServer`');
     const declared = read('src/server/options.ts').match(/interface ServerOptions \{\n([\s\S]*?)^\}/m)?.[1] ?? '';
     expect(rows.map(([name]) => name)).toEqual(
@@ -96,7 +96,7 @@ describe('options', () => {
     expect(inFile.filter((name) => !known(name))).toEqual([]);
   });
 
-  test('the page has every controller, and knows which need the server', () => {
+  test('are there for controllers: every one is in the table, with whether it needs the server', () => {
     const signer: Signer = {
       serves: 'example.com/x',
       sign: () => Promise.reject(new Error()),
@@ -128,14 +128,14 @@ describe('options', () => {
     );
   });
 
-  test('the page has every flag', () => {
+  test('on the command line are all on their page', () => {
     const flags = new Set([...read('src/cli/command-line.ts').matchAll(/'(--[a-z-]+) </g)].map(([, flag]) => flag));
     const told = new Set([...read('docs/options.md').matchAll(/`(--[a-z-]+) /g)].map(([, flag]) => flag));
     expect(told).toEqual(flags);
   });
 });
 
-test('links lead to files', () => {
+test('links lead to existing files', () => {
   const broken = pages.flatMap((page) =>
     [...read(page).matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, target = '']) => target)
@@ -160,7 +160,7 @@ const anchorsOf = (page: string): readonly string[] =>
       .replace(/\s/g, '-'),
   );
 
-test('paths that pages name are there, but for those a page tells to make', () => {
+test('paths named in pages exist, except those that a page tells the reader to create', () => {
   const toMake = pages.flatMap((page) => blocksOf(page).map(({ path }) => path));
   const places = /`((?:src|controllers|config|docs|test|examples|bench)\/[\w./-]+)`/g;
   const missing = pages.flatMap((page) =>
@@ -175,7 +175,7 @@ test('paths that pages name are there, but for those a page tells to make', () =
   expect(missing).toEqual([]);
 });
 
-test('the architecture page has every folder of src', () => {
+test('the architecture page lists every folder of src', () => {
   const told = tableOf('ARCHITECTURE.md', 'folder').map(([folder]) => folder);
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -205,7 +205,7 @@ const resolved = (code: string, file: string, base: string): string =>
     return `'/${path.startsWith(`${base}/`) ? path.slice(base.length + 1) : path}'`;
   });
 
-test('code blocks are the text of files that are type-checked', () => {
+test('code blocks are copies of files that are type-checked', () => {
   const base = 'test/docs';
   const wrong = pages.flatMap(blocksOf).filter(({ path, code }) => {
     const file = [path, join(base, path)].find((each) => existsSync(join(root, each)));
@@ -214,7 +214,7 @@ test('code blocks are the text of files that are type-checked', () => {
   expect(wrong.map(({ page, path }) => `${page}: ${path}`)).toEqual([]);
 });
 
-test('every public export says in a sentence what it is', () => {
+test('every public export has a docstring', () => {
   const lists = /^export (?:type )?\{([^}]*)\} from '(\.[^']+)';/gm;
   const passedOn = (file: string) =>
     [...read(file).matchAll(lists)].flatMap(([, list = '', from = '']) =>

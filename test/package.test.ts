@@ -60,7 +60,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
-test('it holds what it is to hold, and nothing of how it is made', () => {
+test('the package contains the expected kinds of files and no sources', () => {
   const kinds = new Set(
     files.map((file) =>
       file.replace(/^(dist|docs|examples)\/.*?(\.d\.ts|\.\w+)$/, (_, folder, end) => `${folder}/**${end}`),
@@ -91,13 +91,13 @@ test('it holds what it is to hold, and nothing of how it is made', () => {
   ]);
 });
 
-test('nothing of it is to run when it is installed, of which npm would warn', () => {
+test('the package has no install scripts, of which npm would warn', () => {
   const { scripts } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { readonly scripts: object };
   const run = ['preinstall', 'install', 'postinstall', 'prepare'].filter((name) => name in scripts);
   expect(run).toEqual([]);
 });
 
-test('links of its pages lead to what it holds', () => {
+test("links in the package's pages lead to files in the package", () => {
   const pages = files.filter((file) => file.endsWith('.md'));
   const broken = pages.flatMap((page) =>
     [...readFileSync(join(installed, page), 'utf8').matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
@@ -139,7 +139,7 @@ console.log(metadata.name, builtinControllers().length > 5, garbageCollector().n
 test.each([
   { moduleResolution: 'nodenext', module: 'nodenext' },
   { moduleResolution: 'bundler', module: 'preserve' },
-])('its types compile with $moduleResolution, declarations checked', async (options) => {
+])("the package's types compile with $moduleResolution, declarations checked", async (options) => {
   const folder = join(project, options.moduleResolution);
   mkdirSync(folder);
   writeFileSync(join(folder, 'program.ts'), program);
@@ -153,12 +153,12 @@ test.each([
   expect(compiled).toMatchObject({ code: 0, stdout: '' });
 });
 
-test('every type in what it exports can be imported by its name', () => {
+test("every type in the package's exports can be imported by its name", () => {
   const entries = ['.', './testing', './controllers'].map((entry) => manifest.exports[entry]?.types ?? '');
   expect(unnamedTypes(entries.map((types) => join(installed, types)))).toEqual([]);
 });
 
-test('a program that imports it runs', async () => {
+test('a program that imports the package runs', async () => {
   const script = join(project, 'program.js');
   writeFileSync(script, program.replaceAll(/, type (Server|PolicyRule)|: (Server|PolicyRule)/g, ''));
   expect(await run(process.execPath, [script])).toMatchObject({
@@ -168,7 +168,7 @@ test('a program that imports it runs', async () => {
   });
 });
 
-test('its program serves', async () => {
+test("the package's program serves", async () => {
   const bin = join(installed, manifest.bin.kedge);
   expect(readFileSync(bin, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true);
   const directory = temporaryDirectory();
@@ -183,7 +183,7 @@ const loading = [
   /\bcreateRequire\(import\.meta\.url\)\(["']([^"'\n]+)["']\)/g,
 ];
 
-test('the packages it loads are those it depends on', () => {
+test("the package's dependencies are the packages it loads", () => {
   const texts = files.filter((file) => file.endsWith('.js')).map((file) => readFileSync(join(installed, file), 'utf8'));
   const loaded = texts
     .flatMap((text) => loading.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = '']) => name)))
@@ -212,7 +212,7 @@ const { cache } = createRequire(import.meta.url);
 process.on('exit', () => appendFileSync(${JSON.stringify(record)}, Object.keys(cache).join('\\n') + '\\n'));
 `;
 
-test('a server that starts loads only what it needs', async () => {
+test('a starting server loads only what it needs', async () => {
   const directory = temporaryDirectory();
   const record = join(directory, 'loaded');
   const preload = join(directory, 'witness.mjs');

@@ -22,7 +22,7 @@ test.each([
   expect(withPlainSpreads(code)).toBe(expected);
 });
 
-describe('means what it meant', () => {
+describe('the rewritten code means what the original meant', () => {
   const a = JSON.parse('{"__proto__": {"polluted": true}, "b": 1, "10": 2, "c": 3}') as object;
   test.each([
     '({ ...a, b: 4, d: 5 })',
