@@ -1,29 +1,33 @@
 /**
- * One aspect of an object's state: `status.conditions[]` of meta/v1, and the older forms that lack some of its members or
- * name them differently (CertificateSigningRequest adds `lastUpdateTime`). A list has at most one condition of each type,
- * except where a kind says otherwise.
+ * Aspect of the state of an object: `status.conditions[]` of meta/v1, and older forms that lack some of its members or
+ * name them differently (CertificateSigningRequest adds `lastUpdateTime`). A list has at most one condition of each
+ * type, except where a kind says otherwise.
  */
 export interface Condition {
   readonly type: string;
+  /** Status of the condition: `True`, `False` or `Unknown`. */
   readonly status?: ConditionStatus;
+  /** Reason for the status, as one word in CamelCase. */
   readonly reason?: string;
+  /** Human-readable details. */
   readonly message?: string;
-  /** The time of the last change of `status`, in RFC 3339. */
+  /** Time of the last change of the status, in RFC 3339. */
   readonly lastTransitionTime?: string | null;
+  /** Time of the last update of the condition, in RFC 3339; only in CertificateSigningRequests. */
   readonly lastUpdateTime?: string | null;
-  /** The generation of the object for which the condition was set. */
+  /** Generation of the object that the condition is based on. */
   readonly observedGeneration?: number;
 }
 
 /** Whether a condition holds; `Unknown` if that cannot be determined. */
 export type ConditionStatus = 'True' | 'False' | 'Unknown' | (string & {});
 
-/** Anything with `status.conditions`. */
+/** An object with `status.conditions`. */
 export interface Conditioned<C extends Condition = Condition> {
   readonly status?: { readonly conditions?: readonly C[] | null } | null | undefined;
 }
 
-/** Returns the first condition of a type. */
+/** Returns the first condition of a type; undefined if there is none. */
 export const findCondition = <C extends Condition>(
   conditions: readonly C[] | null | undefined,
   type: string,
@@ -39,7 +43,7 @@ export const isTrue = (conditions: readonly Condition[] | null | undefined, type
 export const hasCondition = (object: Conditioned | undefined, type: string): boolean =>
   isTrue(object?.status?.conditions, type);
 
-/** A condition to be set: `setCondition` adds its transition time. */
+/** A condition to be set. `setCondition` adds its transition time. */
 export type Undated<C extends Condition> = Condition & Omit<C, 'lastTransitionTime'>;
 
 /**
@@ -90,11 +94,11 @@ const members = [
   'observedGeneration',
 ] as const satisfies readonly (keyof Condition)[];
 
-/** Whether both are equal. An absent text or time equals an empty one. */
+/** Whether two conditions are equal. An absent text or time equals an empty one. */
 const sameCondition = (a: Condition, b: Condition): boolean =>
   members.every((member) => (a[member] || undefined) === (b[member] || undefined));
 
-/** Whether both lists hold the same conditions in the same order. */
+/** Whether two lists hold the same conditions in the same order. */
 export const sameConditions = (
   a: readonly Condition[] | null | undefined,
   b: readonly Condition[] | null | undefined,

@@ -1,14 +1,18 @@
 import { dnsLabel, dnsSubdomain } from './names.js';
 
-/** The caller as established by authentication (authentication/v1 UserInfo). */
+/** The authenticated caller (UserInfo of authentication/v1). */
 export interface UserInfo {
+  /** Name of the user, unique among all active users. */
   readonly username: string;
+  /** Unique ID of the user over time: a later user of the same name has a different one. */
   readonly uid?: string;
+  /** Names of the groups that the user belongs to. */
   readonly groups: readonly string[];
+  /** Additional attributes from the authenticator. */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Groups and users that the API server itself knows. */
+/** Users and groups that the API server itself knows. */
 export const wellKnown = {
   anonymous: 'system:anonymous',
   authenticated: 'system:authenticated',
@@ -19,12 +23,12 @@ export const wellKnown = {
   serviceAccounts: 'system:serviceaccounts',
 } as const;
 
-/** The prefix of service account usernames; namespace and name follow. */
+/** The prefix of service account usernames, which is followed by the namespace, a colon and the name. */
 export const accountPrefix = 'system:serviceaccount:';
-/** The prefix of node agents' usernames; the name of the node follows. */
+/** The prefix of the usernames of kubelets, which is followed by the name of the node. */
 export const nodeUserPrefix = 'system:node:';
 
-/** `system:serviceaccount:<namespace>:<name>` */
+/** Returns the username of a service account: `system:serviceaccount:<namespace>:<name>`. */
 export const serviceAccountUsername = (namespace: string, name: string): string =>
   `${accountPrefix}${namespace}:${name}`;
 
@@ -41,7 +45,7 @@ export const serviceAccountUser = (namespace: string, name: string, uid?: string
   ...(uid === undefined ? {} : { uid }),
 });
 
-/** Returns the service account of a username; undefined for other or incomplete ones. */
+/** Returns the service account that a username belongs to; undefined for other or incomplete usernames. */
 export function serviceAccountOf(username: string): { readonly namespace: string; readonly name: string } | undefined {
   if (!username.startsWith(accountPrefix)) return undefined;
   const [namespace = '', name, ...rest] = username.slice(accountPrefix.length).split(':');
@@ -49,7 +53,7 @@ export function serviceAccountOf(username: string): { readonly namespace: string
   return dnsLabel(namespace).length === 0 && dnsSubdomain(name).length === 0 ? { namespace, name } : undefined;
 }
 
-/** Returns the node of a username; undefined for other ones. */
+/** Returns the node whose kubelet a username belongs to; undefined for other usernames. */
 export function nodeOf(username: string): string | undefined {
   if (!username.startsWith(nodeUserPrefix)) return undefined;
   const name = username.slice(nodeUserPrefix.length);

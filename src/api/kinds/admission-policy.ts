@@ -5,21 +5,25 @@ import type { MatchCondition, RuleWithOperations } from './webhook-configuration
 
 /** The common parts of validating and mutating admission policies. */
 
+/** The API group of admission policies and their bindings. */
 export const policyGroup = `admissionregistration.${defaultDomains.api}`;
 
+/** Members that validating and mutating admission policies share. */
 export interface AdmissionPolicy extends ApiObject {
   readonly spec?: AdmissionPolicySpec;
 }
 
-/** Members with a default are present in stored objects. */
+/** Members that the specs of both kinds of policies share. Members with a default are present in stored objects. */
 export interface AdmissionPolicySpec {
-  /** The kind of the objects that bindings may use as `params`. */
+  /** Kind of the parameter objects that bindings refer to. */
   readonly paramKind?: ParamKind | null;
+  /** Requests that the policy applies to. */
   readonly matchConstraints?: MatchResources | null;
-  /** What happens to requests for which an expression fails. */
+  /** Handling of expressions that cannot be evaluated: `Fail` (the default) or `Ignore`. */
   readonly failurePolicy?: 'Fail' | 'Ignore' | (string & {});
+  /** CEL conditions that must all be true for the policy to apply. */
   readonly matchConditions?: readonly MatchCondition[];
-  /** The variables; each is available to later ones as `variables.NAME`. */
+  /** Named values that other expressions can use; later variables can use earlier ones. */
   readonly variables?: readonly PolicyVariable[];
 }
 
@@ -28,48 +32,60 @@ export interface AdmissionPolicyBinding extends ApiObject {
   readonly spec?: AdmissionPolicyBindingSpec;
 }
 
-/** The policy to put into effect, the requests it applies to, and its parameters. */
+/** Policy that a binding puts into effect, its parameters and its scope. */
 export interface AdmissionPolicyBindingSpec {
+  /** Name of the policy to put into effect. */
   readonly policyName?: string;
+  /** Parameters of the policy; required if the policy has a `paramKind`. */
   readonly paramRef?: ParamRef | null;
-  /** Further restricts the requests that the policy matches. */
+  /** Further conditions for the requests: both these and those of the policy must match. */
   readonly matchResources?: MatchResources | null;
 }
 
-/** The kind of the objects that hold a policy's parameters. */
+/** Kind of the objects that parameterize a policy. */
 export interface ParamKind {
-  /** The `group/version`. */
+  /** API group and version of the parameter kind. */
   readonly apiVersion?: string;
+  /** Kind of the parameter objects. */
   readonly kind?: string;
 }
 
-/** Selects requests. */
+/** Conditions that select the requests to which a policy applies. */
 export interface MatchResources {
+  /** Label selector that the namespace of the object must match. */
   readonly namespaceSelector?: LabelSelectorSpec | null;
+  /** Label selector that the object must match. */
   readonly objectSelector?: LabelSelectorSpec | null;
+  /** Rules for the requests that are matched; a request must match at least one. */
   readonly resourceRules?: readonly NamedRuleWithOperations[];
-  /** Rules of excluded requests, which take precedence over `resourceRules`. */
+  /** Exceptions: requests that match any of these rules are not matched. */
   readonly excludeResourceRules?: readonly NamedRuleWithOperations[];
+  /** Whether rules also match requests for other versions of a resource: `Equivalent` (the default) or `Exact`. */
   readonly matchPolicy?: 'Equivalent' | 'Exact' | (string & {});
 }
 
-/** Selects requests: every combination of its members, where `*` stands for all. */
+/** Requests that a rule matches, by operation, resource and object name. */
 export interface NamedRuleWithOperations extends RuleWithOperations {
-  /** The names of the selected objects; empty for all. */
+  /** Names of the objects that the rule applies to; empty for all. */
   readonly resourceNames?: readonly string[];
 }
 
-/** A variable for the expressions of a policy. It is evaluated on first use. */
+/** Named value that other expressions can use. It is evaluated on first use. */
 export interface PolicyVariable {
+  /** Name of the variable; expressions refer to it as `variables.NAME`. */
   readonly name: string;
+  /** CEL expression for the value of the variable. */
   readonly expression: string;
 }
 
-/** Refers to parameters, either by name or by labels. */
+/** Reference to the objects that parameterize a policy, either by name or by labels. */
 export interface ParamRef {
+  /** Name of the parameter object; cannot be combined with `selector`. */
   readonly name?: string;
-  /** The namespace of the parameters; that of the request if absent. */
+  /** Namespace of the parameter objects; by default that of the request. */
   readonly namespace?: string;
+  /** Label selector of the parameter objects; the policy is evaluated with each of them. */
   readonly selector?: LabelSelectorSpec | null;
+  /** What happens if no parameter object is found: `Allow` or `Deny`. */
   readonly parameterNotFoundAction?: 'Allow' | 'Deny' | (string & {}) | null;
 }

@@ -2,8 +2,9 @@ import type { LedgerEntrySpec } from '../certificate-ledger.js';
 import { kedgeNames } from '../kedge-names.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** A page of the ledger of issued certificates. Written once, never changed, never deleted. */
+/** One page of the ledger of issued certificates. Never changed or deleted once it is written. */
 export interface CertificateLedgerEntry extends ApiObject {
+  /** Records of this entry, and its link to the previous one. */
   readonly spec: LedgerEntrySpec;
 }
 

@@ -2,36 +2,52 @@ import type { Condition } from '../conditions.js';
 import { defaultDomains } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** A request for an X.509 certificate, which can be made, approved and signed by different parties. */
+/**
+ * Request for an X.509 certificate. Making, approving and signing it are separate steps, for which different parties
+ * can be responsible.
+ */
 export interface CertificateSigningRequest extends ApiObject {
+  /** The requested certificate, and who requested it. Cannot be changed. */
   readonly spec: CertificateSigningRequestSpec;
+  /** Decisions about the request, and the issued certificate. */
   readonly status?: CertificateSigningRequestStatus;
 }
 
-/** The requested certificate and the requester. Cannot be changed. */
+/** The requested certificate, and who requested it. Cannot be changed. */
 export interface CertificateSigningRequestSpec {
-  /** The PEM block CERTIFICATE REQUEST in base64 (PKCS#10, RFC 2986). */
+  /** PKCS#10 certificate signing request (RFC 2986), as a PEM block of type CERTIFICATE REQUEST, in base64. */
   readonly request?: string | null;
-  /** The signer's name, `domain/path`. */
+  /** Qualified name of the requested signer, such as `example.com/clients`. Can be used in field selectors. */
   readonly signerName?: string;
-  /** The requested lifetime in seconds; at least 600. */
+  /** Requested lifetime of the certificate in seconds, at least 600. The signer may issue a different one. */
   readonly expirationSeconds?: number;
+  /** Requested key usages of the certificate. */
   readonly usages?: readonly KeyUsage[];
-  /** The requester, as this and the following fields; filled in by the server. */
+  /** Username of the requester; set by the server. */
   readonly username?: string;
+  /** UID of the requester; set by the server. */
   readonly uid?: string;
+  /** Groups of the requester; set by the server. */
   readonly groups?: readonly string[];
+  /** Extra attributes of the requester; set by the server. */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The outcome of the request. Approved and Denied are set through `approval`, the rest through `status`. */
+/** Decisions about a request, and the issued certificate. */
 export interface CertificateSigningRequestStatus {
+  /**
+   * Conditions of the request. Approved, Denied and Failed cannot be removed once set; Approved and Denied are set
+   * through the `approval` subresource, others through `status`.
+   */
   readonly conditions?: readonly CertificateSigningRequestCondition[];
-  /** The certificate, then intermediates: PEM in base64. */
+  /** Issued certificate in PEM, followed by intermediates, in base64. Cannot be changed once set. */
   readonly certificate?: string;
 }
 
-/** Approved, Denied or Failed, which stay once they are set, or any other condition. */
+/**
+ * Decision about a request, or observation of its state. The types Approved, Denied and Failed cannot be removed once
+ * set.
+ */
 export type CertificateSigningRequestCondition = Condition;
 
 /** The usages that can be requested for a certificate, in byte order. */
@@ -60,7 +76,7 @@ export const keyUsages = [
   'signing',
   'timestamping',
 ] as const;
-/** One of `keyUsages`. The server refuses other values; the type allows them. */
+/** One of `keyUsages`. The type allows other values; the server rejects them. */
 export type KeyUsage = (typeof keyUsages)[number] | (string & {});
 
 /** The resource `certificatesigningrequests` of `certificates.k8s.io/v1`, cluster-scoped. */
@@ -87,7 +103,7 @@ export const isApproved = (csr: CertificateSigningRequest): boolean =>
   present(csr, 'Approved') && !present(csr, 'Denied');
 /** Whether there is a condition Denied. */
 export const isDenied = (csr: CertificateSigningRequest): boolean => present(csr, 'Denied');
-/** Whether there is a condition Failed: the signer has refused it permanently. */
+/** Whether there is a condition Failed: the signer has permanently failed to issue the certificate. */
 export const isFailed = (csr: CertificateSigningRequest): boolean => present(csr, 'Failed');
 /** Whether there is a certificate. */
 export const isIssued = (csr: CertificateSigningRequest): boolean => (csr.status?.certificate ?? '') !== '';

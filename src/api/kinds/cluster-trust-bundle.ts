@@ -1,16 +1,19 @@
 import { defaultDomains } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** A set of trust anchors, which may belong to a signer. */
+/** Set of X.509 trust anchors, with or without an associated signer (KEP-3257). */
 export interface ClusterTrustBundle extends ApiObject {
   readonly spec: ClusterTrustBundleSpec;
 }
 
-/** The anchors and their signer (KEP-3257). */
+/** Trust anchors, and the signer they belong to. */
 export interface ClusterTrustBundleSpec {
-  /** The signer's name, `domain/path`. If set, it determines a prefix of the object's name. Cannot be changed. */
+  /**
+   * Signer of the anchors, such as `example.com/roots`; a prefix of the object's name (`bundleNamePrefix`). Can be used
+   * in field selectors. Immutable.
+   */
   readonly signerName?: string;
-  /** PEM blocks CERTIFICATE, each a CA certificate. */
+  /** X.509 CA certificates, as PEM blocks of type CERTIFICATE without duplicates. */
   readonly trustBundle?: string;
 }
 

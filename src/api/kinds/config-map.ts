@@ -1,11 +1,12 @@
 import { type ApiObject, resourceType } from '../object.js';
 
-/** Configuration for programs. */
+/** Configuration data for programs. */
 export interface ConfigMap extends ApiObject {
-  /** Whether the contents can never be changed again. */
+  /** If true, the contents can no longer be changed, nor this field. */
   readonly immutable?: boolean;
+  /** Text values by key. */
   readonly data?: Readonly<Record<string, string>>;
-  /** Binary data in base64. Its keys must not occur in `data`. */
+  /** Binary values by key, in base64; keys must not overlap with those of `data`. */
   readonly binaryData?: Readonly<Record<string, string>>;
 }
 

@@ -1,32 +1,36 @@
 import { defaultDomains } from '../domains.js';
 import { type ApiObject, type Json, resourceType } from '../object.js';
 
-/** A class of devices, selected by expressions over their attributes. */
+/** Class of devices that claims can request (KEP-4381). */
 export interface DeviceClass extends ApiObject {
   readonly spec?: DeviceClassSpec;
 }
 
-/** The devices of the class, and the configuration for their drivers (KEP-4381). */
+/** Devices that belong to a class, and their configuration. */
 export interface DeviceClassSpec {
+  /** Selectors that a device of the class must all match. */
   readonly selectors?: readonly DeviceSelector[];
+  /** Configuration that is passed to the driver with each device of the class. */
   readonly config?: readonly DeviceClassConfiguration[];
+  /** Extended resource whose requests can be satisfied with devices of the class. */
   readonly extendedResourceName?: string;
 }
 
-/** A condition in CEL on a device; a class consists of the devices that meet all of them. */
+/** Selector of devices: a CEL expression over the variable `device`, true for devices that are selected. */
 export interface DeviceSelector {
   readonly cel?: { readonly expression: string };
 }
 
-/** Configuration for the driver of a device, passed with each device of the class. */
+/** Configuration that applies to all devices of a class. */
 export interface DeviceClassConfiguration {
   readonly opaque?: OpaqueDeviceConfiguration;
 }
 
-/** Parameters that only the driver understands. */
+/** Parameters in a format that is specific to one driver. */
 export interface OpaqueDeviceConfiguration {
+  /** Name of the driver that the parameters are for. */
   readonly driver: string;
-  /** The parameters, a JSON object. */
+  /** JSON object whose contents only the driver interprets. */
   readonly parameters?: Json;
 }
 

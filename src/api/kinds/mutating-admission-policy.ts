@@ -1,33 +1,44 @@
 import { type ApiObject, resourceType } from '../object.js';
 import { type AdmissionPolicyBindingSpec, type AdmissionPolicySpec, policyGroup } from './admission-policy.js';
 
-/** Changes in CEL to written objects (KEP-3962). Takes effect only through a binding. */
+/** Policy in CEL that changes objects on admission (KEP-3962). It has no effect without a binding. */
 export interface MutatingAdmissionPolicy extends ApiObject {
   readonly spec?: MutatingAdmissionPolicySpec;
 }
 
-/** Members with a default are present in stored objects. */
+/**
+ * Requests that a policy applies to, and how it changes objects. Members with a default are present in stored objects.
+ */
 export interface MutatingAdmissionPolicySpec extends AdmissionPolicySpec {
-  /** The mutations; each sees the object as changed by the previous ones. */
+  /** Changes of the object, in order; each sees the result of the previous ones. */
   readonly mutations?: readonly Mutation[];
-  /** Whether the mutations are applied again if another plugin changed the object afterwards. */
+  /** Whether to run the policy again if later plugins changed the object: `Never` or `IfNeeded`. */
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded' | (string & {});
 }
 
-/** A mutation, with the member that `patchType` names. */
+/** One change of the object. */
 export interface Mutation {
+  /** Type of the mutation: `ApplyConfiguration` or `JSONPatch`. */
   readonly patchType: 'ApplyConfiguration' | 'JSONPatch' | (string & {});
+  /**
+   * Configuration that is merged into the object, as in server-side apply: the expression returns an `Object{...}`.
+   * Required for patchType `ApplyConfiguration`.
+   */
   readonly applyConfiguration?: MutationExpression | null;
+  /**
+   * JSON Patch (RFC 6902) that is applied to the object: the expression returns a list of `JSONPatch{...}` operations.
+   * Required for patchType `JSONPatch`.
+   */
   readonly jsonPatch?: MutationExpression | null;
 }
 
-/** An expression in CEL that computes the changes. */
+/** CEL expression that computes a change. */
 export interface MutationExpression {
-  /** The expression: an `Object{...}` to merge into the object, or a list of `JSONPatch{...}`. */
+  /** CEL expression that returns an `Object{...}` or a list of `JSONPatch{...}`, depending on the patch type. */
   readonly expression?: string;
 }
 
-/** Puts a policy into effect, with its parameters. */
+/** Puts a MutatingAdmissionPolicy into effect, with its parameters. */
 export interface MutatingAdmissionPolicyBinding extends ApiObject {
   readonly spec?: AdmissionPolicyBindingSpec;
 }

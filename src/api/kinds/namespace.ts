@@ -1,33 +1,43 @@
 import { defaultDomains } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** A scope for names, which is deleted with everything in it. */
+/** Scope in which names of objects are unique. When a namespace is deleted, so are all objects in it. */
 export interface Namespace extends ApiObject {
   readonly spec?: NamespaceSpec;
   readonly status?: NamespaceStatus;
 }
 
-/** The finalizers of a namespace. */
+/** Specification of a namespace. */
 export interface NamespaceSpec {
-  /** What must finish before a terminating namespace is removed; `kubernetes` belongs to the namespace controller. */
+  /**
+   * Finalizers that must be removed before the namespace is deleted; `kubernetes` is that of the namespace controller.
+   */
   readonly finalizers?: readonly string[];
 }
 
-/** Whether the namespace is active or terminating, and what delays its removal. */
+/** Observed state of a namespace. */
 export interface NamespaceStatus {
+  /** Phase of the lifecycle: `Active` or `Terminating`. */
   readonly phase?: NamespacePhase | (string & {});
+  /** Conditions that show the progress of a deletion. */
   readonly conditions?: readonly NamespaceCondition[];
 }
 
-/** The phase: Terminating from deletion on, when no new objects can be created in it. */
+/**
+ * Phase of the lifecycle. A namespace is Terminating once its deletion was requested; no objects can then be created in
+ * it.
+ */
 export type NamespacePhase = 'Active' | 'Terminating';
 
-/** A finding of the namespace controller while it empties a namespace; times are RFC 3339. */
+/** Aspect of the state of a namespace, which the namespace controller reports while it deletes the contents. */
 export interface NamespaceCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown' | (string & {});
+  /** Time of the last change of the status, in RFC 3339. */
   readonly lastTransitionTime?: string | null;
+  /** Reason for the status, as one word in CamelCase. */
   readonly reason?: string;
+  /** Human-readable details. */
   readonly message?: string;
 }
 
@@ -44,9 +54,9 @@ export const Namespaces = resourceType<Namespace>({
 /** The finalizer in `spec.finalizers` that every namespace has from its creation. */
 export const namespaceFinalizer = 'kubernetes';
 
-/** The label that always holds the namespace's own name, so that selectors can refer to it. */
+/** The label that always holds the name of the namespace, so that label selectors can select a namespace by name. */
 export const namespaceNameLabel = `${defaultDomains.signer}/metadata.name`;
 
-/** Whether deletion has been requested. */
+/** Whether the deletion of the namespace has been requested. */
 export const isTerminating = (namespace: Namespace): boolean =>
   namespace.metadata.deletionTimestamp !== undefined || namespace.status?.phase === 'Terminating';

@@ -1,4 +1,4 @@
-/** Refers to an object of any kind (core/v1 ObjectReference). */
+/** Reference to an object of any kind (core/v1 ObjectReference). */
 export interface ObjectReference {
   readonly kind?: string | undefined;
   readonly namespace?: string | undefined;
@@ -6,10 +6,11 @@ export interface ObjectReference {
   readonly uid?: string | undefined;
   readonly apiVersion?: string | undefined;
   readonly resourceVersion?: string | undefined;
+  /** Path of the part of the object that is referred to, such as `spec.containers{name}`. */
   readonly fieldPath?: string | undefined;
 }
 
-/** Refers to an object of a known kind in the same namespace (core/v1 LocalObjectReference). */
+/** Reference to an object of a known kind in the same namespace (core/v1 LocalObjectReference). */
 export interface LocalObjectReference {
   readonly name?: string | undefined;
 }

@@ -2,46 +2,68 @@ import { type Condition, isTrue, sameConditions } from '../conditions.js';
 import { defaultDomains, isWithinDomain } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** A node's request for a certificate of a pod running there, which a signer answers without approval. */
+/**
+ * Request of a node for a certificate that identifies a pod running on it, to be issued by a signer without approval
+ * (KEP-4317).
+ */
 export interface PodCertificateRequest extends ApiObject {
+  /** The requested certificate. Cannot be changed. */
   readonly spec: PodCertificateRequestSpec;
+  /** Outcome of the request, and the issued certificate. */
   readonly status?: PodCertificateRequestStatus;
 }
 
 /**
- * The requested certificate. Cannot be changed. In requests of node agents, pod, service account and node are verified.
+ * Public key to be certified, and the pod that it belongs to. Cannot be changed. In requests of kubelets, the server
+ * has verified the pod, its service account and its node.
  */
 export interface PodCertificateRequestSpec {
-  /** The signer's name, `domain/path`. */
+  /** Qualified name of the requested signer, such as `example.com/pods`. Can be used in field selectors. */
   readonly signerName?: string;
+  /** Name of the pod that the certificate is for. Can be used in field selectors. */
   readonly podName?: string;
+  /** UID of the pod. */
   readonly podUID?: string;
+  /** Name of the service account that the pod runs as. */
   readonly serviceAccountName?: string;
+  /** UID of the service account. */
   readonly serviceAccountUID?: string;
+  /** Name of the node that the pod runs on. Can be used in field selectors. */
   readonly nodeName?: string;
+  /** UID of the node. */
   readonly nodeUID?: string;
-  /** The maximum lifetime of the certificate; the server defaults it to a day. */
+  /**
+   * Maximum lifetime in seconds, 3600 to 7862400 (91 days; 86400 for signers of the signer domain); 86400 by default.
+   * Signers may issue shorter ones.
+   */
   readonly maxExpirationSeconds?: number | null;
-  /** A PKCS#10 request in base64 DER, of which only the key is used. */
+  /**
+   * PKCS#10 request in DER, in base64, signed by the key to be certified; only its public key is used. RSA (3072 or
+   * 4096 bits), P-256, P-384, P-521 or Ed25519.
+   */
   readonly stubPKCS10Request?: string | null;
-  /** The key in base64 DER (SubjectPublicKeyInfo), instead of the stub. */
+  /** Public key to be certified (SubjectPublicKeyInfo in DER), in base64. Deprecated: use `stubPKCS10Request`. */
   readonly pkixPublicKey?: string | null;
-  /** A signature in base64 by that key over the UID of the pod. */
+  /**
+   * Signature over the UID of the pod, made with the key of `pkixPublicKey`, in base64. Deprecated: use
+   * `stubPKCS10Request`.
+   */
   readonly proofOfPossession?: string | null;
-  /** Annotations for the signer by the author of the pod; they are not verified. */
+  /** Information from the pod's author for the signer, under domain-prefixed keys. Not verified by anyone. */
   readonly unverifiedUserAnnotations?: Readonly<Record<string, string>>;
 }
 
-/** The outcome of the request (KEP-4317). Does not change once the request has ended. */
+/** Outcome of a request, and the issued certificate. Cannot be changed once the request is issued, denied or failed. */
 export interface PodCertificateRequestStatus {
-  /** At most one condition: Issued, Denied or Failed. */
+  /** Outcome of the request: at most one of Issued, Denied and Failed, with status True. */
   readonly conditions?: readonly Condition[];
-  /** The certificate, then intermediates, as PEM. */
+  /** Issued certificate in PEM, followed by intermediates. Cannot be changed once set. */
   readonly certificateChain?: string;
-  /** The start of the certificate's validity; RFC 3339, as the other times. */
+  /** Start of the validity period in RFC 3339; must equal `notBefore` of the certificate. */
   readonly notBefore?: string | null;
-  /** When the node should request the next certificate. */
+  /** Time from which the kubelet should request the next certificate, in RFC 3339. */
   readonly beginRefreshAt?: string | null;
+  /** End of the validity period in RFC 3339; must equal `notAfter` of the certificate. */
   readonly notAfter?: string | null;
 }
 
@@ -59,7 +81,7 @@ const day = 24 * 60 * 60;
 export const defaultPodCertificateSeconds = day;
 
 /**
- * Returns the minimum and maximum lifetime of a pod's certificate in seconds; the range is smaller for signers of the
+ * Returns the minimum and maximum lifetime of a pod certificate in seconds; the maximum is smaller for signers of the
  * signer domain.
  */
 export const podCertificateRange = (
@@ -70,18 +92,18 @@ export const podCertificateRange = (
   return { least: 60 * 60, most: isWithinDomain(domain, signerDomain) ? day : 91 * day };
 };
 
-/** The conditions that end a request, which has at most one of them. */
+/** The types of conditions that end a request, which has at most one of them. */
 export const podCertificateEndings = ['Issued', 'Denied', 'Failed'] as const;
-/** How a request ended: issued, denied, or failed. */
+/** Outcome of a request that has ended. */
 export type PodCertificateEnding = (typeof podCertificateEndings)[number];
 
-/** Returns how the request ended; undefined while it waits for its signer. */
+/** Returns the outcome of a request; undefined while it waits for its signer. */
 export const podCertificateEnding = ({ status }: PodCertificateRequest): PodCertificateEnding | undefined =>
   podCertificateEndings.find((type) => isTrue(status?.conditions, type));
 
 const texts = ['certificateChain', 'notBefore', 'beginRefreshAt', 'notAfter'] as const;
 
-/** Whether both statuses have the same outcome. Absent and empty members are equal. */
+/** Whether two statuses have the same outcome. Absent and empty members are equal. */
 export const sameOutcome = (
   a: PodCertificateRequestStatus | undefined,
   b: PodCertificateRequestStatus | undefined,

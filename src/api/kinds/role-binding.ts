@@ -1,30 +1,37 @@
 import { type ApiObject, resourceType } from '../object.js';
 import { rbacGroup } from './role.js';
 
-/** Grants a Role, or the rules of a ClusterRole, within one namespace. */
+/** Grants a Role or ClusterRole within one namespace. */
 export interface RoleBinding extends ApiObject {
+  /** Users, groups and service accounts that the role is granted to. */
   readonly subjects?: readonly Subject[];
+  /** Role or ClusterRole that is granted. Cannot be changed. */
   readonly roleRef: RoleRef;
 }
 
-/** Grants a ClusterRole everywhere. */
+/** Grants a ClusterRole in all namespaces and for cluster-scoped resources. */
 export interface ClusterRoleBinding extends ApiObject {
+  /** Users, groups and service accounts that the role is granted to. */
   readonly subjects?: readonly Subject[];
+  /** ClusterRole that is granted. Cannot be changed. */
   readonly roleRef: RoleRef;
 }
 
-/** A user, group or service account to which a binding grants permissions. */
+/** User, group or service account that a role is granted to. */
 export interface Subject {
+  /** Kind of the subject: `User`, `Group` or `ServiceAccount`. */
   readonly kind: 'User' | 'Group' | 'ServiceAccount' | (string & {});
+  /** API group of the subject's kind; empty for `ServiceAccount`. */
   readonly apiGroup?: string;
   readonly name: string;
-  /** The namespace of a ServiceAccount. */
+  /** Namespace of the subject; only for `ServiceAccount`. */
   readonly namespace?: string | undefined;
 }
 
-/** The role that is granted. Cannot be changed. */
+/** Reference to the role that is granted. */
 export interface RoleRef {
   readonly apiGroup: string;
+  /** Kind of the role: `Role` or `ClusterRole`. */
   readonly kind: 'Role' | 'ClusterRole' | (string & {});
   readonly name: string;
 }

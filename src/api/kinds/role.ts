@@ -2,32 +2,40 @@ import { defaultDomains } from '../domains.js';
 import type { LabelSelectorSpec } from '../label-selectors.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** Permissions in one namespace. */
+/** Set of permissions within one namespace. */
 export interface Role extends ApiObject {
+  /** Rules for what the role permits. */
   readonly rules?: readonly PolicyRule[] | null;
 }
 
-/** Permissions in all namespaces, or in the namespace of a RoleBinding that refers to them. */
+/** Set of permissions that can be granted cluster-wide, or in single namespaces. */
 export interface ClusterRole extends ApiObject {
+  /** Rules for what the role permits. */
   readonly rules?: readonly PolicyRule[] | null;
-  /** Selects the ClusterRoles whose rules a controller copies into this one. */
+  /** Selects the ClusterRoles whose rules are combined; a controller then overwrites the rules of this role. */
   readonly aggregationRule?: AggregationRule;
 }
 
-/** Selects the ClusterRoles that are aggregated: those matched by any of the selectors. */
+/** How a ClusterRole is aggregated from the rules of others. */
 export interface AggregationRule {
+  /** Selectors of ClusterRoles; the rules of every role that matches any of them are included. */
   readonly clusterRoleSelectors?: readonly LabelSelectorSpec[];
 }
 
-/** Allows every combination of its members, either on resources or on non-resource paths. */
+/** Permits every combination of the verbs with the resources or paths listed; one rule cannot list both. */
 export interface PolicyRule {
+  /** Verbs that are permitted; `*` for all. */
   readonly verbs?: readonly string[] | null;
+  /** API groups of the resources; the empty string is the core group, `*` all groups. */
   readonly apiGroups?: readonly string[];
-  /** The resources: `plural`, `plural/subresource`, `*`, or `*` + `/subresource`. */
+  /**
+   * Resources, with subresources after a slash; `*` for all, and `*` + `/subresource` for one subresource of all
+   * resources.
+   */
   readonly resources?: readonly string[];
-  /** The names of the resources; empty for all. */
+  /** Names of the objects that are permitted; empty for all. */
   readonly resourceNames?: readonly string[];
-  /** Exact paths, or a prefix ending in `*`. */
+  /** URL paths that are not resources; a trailing `*` matches any suffix. Only for ClusterRoles. */
   readonly nonResourceURLs?: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../object.js';
 
-/** The desired and actual number of replicas (autoscaling/v1), a view of an object that has replicas. */
+/** Desired and observed number of replicas of an object (autoscaling/v1), as in its scale subresource. */
 export interface Scale extends ApiObject {
   readonly spec?: { readonly replicas?: number };
   readonly status?: { readonly replicas: number; readonly selector?: string };

@@ -1,14 +1,15 @@
 import { defaultDomains } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** Confidential data. */
+/** Confidential data, such as passwords, tokens and keys. */
 export interface Secret extends ApiObject {
-  /** Whether the contents can never be changed again. */
+  /** If true, the contents can no longer be changed, nor this field. */
   readonly immutable?: boolean;
-  /** The data in base64. */
+  /** Binary values by key, in base64. */
   readonly data?: Readonly<Record<string, string>>;
-  /** Plain text that is merged into `data` on every write; never returned. */
+  /** Text values by key. They are merged into `data` on every write, and never returned. */
   readonly stringData?: Readonly<Record<string, string>>;
+  /** Type of the Secret, such as `Opaque` (the default); well-known types have rules for the data. */
   readonly type?: string;
 }
 

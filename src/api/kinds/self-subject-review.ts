@@ -1,8 +1,9 @@
 import { type ApiObject, resourceType } from '../object.js';
 import { authenticationGroup, type ReviewedUser } from './token-review.js';
 
-/** Asks who the caller is. Answered at once, never stored. */
+/** Returns the identity of the caller, after impersonation. Answered in the response to its creation, never stored. */
 export interface SelfSubjectReview extends ApiObject {
+  /** Result; set by the server. */
   readonly status?: { readonly userInfo?: ReviewedUser };
 }
 

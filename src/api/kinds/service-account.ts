@@ -2,11 +2,13 @@ import { defaultDomains } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 import type { LocalObjectReference, ObjectReference } from './object-reference.js';
 
-/** An identity for programs. */
+/** Identity for processes that run in pods. */
 export interface ServiceAccount extends ApiObject {
-  /** References to Secrets, of which only the names are stored. */
+  /** Secrets that pods of this service account may use. Only their names are stored. */
   readonly secrets?: readonly ObjectReference[];
+  /** Secrets with credentials for pulling images in pods of this service account. */
   readonly imagePullSecrets?: readonly LocalObjectReference[];
+  /** Whether a token is mounted into pods of this service account; true by default. Pods can override it. */
   readonly automountServiceAccountToken?: boolean;
 }
 
@@ -20,7 +22,7 @@ export const ServiceAccounts = resourceType<ServiceAccount>({
   shortNames: ['sa'],
 });
 
-/** The name of the account that every namespace has. */
+/** The name of the service account that every namespace has. */
 export const defaultServiceAccount = 'default';
 
 /** A deprecated annotation; setting it causes a warning. */

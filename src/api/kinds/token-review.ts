@@ -1,30 +1,43 @@
 import { defaultDomains } from '../domains.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** Asks which user a token belongs to. Answered at once, never stored. */
+/**
+ * Verifies a bearer token and returns the user that it belongs to. Answered in the response to its creation, never
+ * stored.
+ */
 export interface TokenReview extends ApiObject {
+  /** Token to verify, and its expected audiences. */
   readonly spec: {
+    /** Bearer token to verify. */
     readonly token?: string;
-    /** The audiences that the token should be for; empty for the API server. */
+    /** Identifiers of the server that received the token; by default those of the API server. */
     readonly audiences?: readonly string[];
   };
+  /** Result; set by the server. */
   readonly status?: TokenReviewStatus;
 }
 
-/** The user of the token, or in `error` why it was not authenticated. */
+/** Result of the verification of a token. */
 export interface TokenReviewStatus {
+  /** Whether the token belongs to a known user. */
   readonly authenticated?: boolean;
+  /** User that the token belongs to. */
   readonly user?: ReviewedUser;
-  /** The requested audiences that the token is for. */
+  /** Audiences that are in both the request and the token. */
   readonly audiences?: readonly string[];
+  /** Reason why the token could not be verified. */
   readonly error?: string;
 }
 
-/** UserInfo on the wire, where every member is optional. */
+/** Attributes of an authenticated user, as in requests and responses: every member is optional. */
 export interface ReviewedUser {
+  /** Name of the user, unique among all active users. */
   readonly username?: string;
+  /** Unique ID of the user over time: a later user of the same name has a different one. */
   readonly uid?: string;
+  /** Names of the groups that the user belongs to. */
   readonly groups?: readonly string[];
+  /** Additional attributes from the authenticator. */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 

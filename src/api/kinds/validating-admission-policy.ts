@@ -2,56 +2,67 @@ import type { Condition } from '../conditions.js';
 import { type ApiObject, resourceType } from '../object.js';
 import { type AdmissionPolicyBindingSpec, type AdmissionPolicySpec, policyGroup } from './admission-policy.js';
 
-/** Rules in CEL for written objects (KEP-3488). Takes effect only through a binding. */
+/** Policy in CEL that validates objects on admission (KEP-3488). It has no effect without a binding. */
 export interface ValidatingAdmissionPolicy extends ApiObject {
   readonly spec?: ValidatingAdmissionPolicySpec;
   readonly status?: ValidatingAdmissionPolicyStatus;
 }
 
-/** Members with a default are present in stored objects. */
+/**
+ * Requests that a policy applies to, and how it validates them. Members with a default are present in stored objects.
+ */
 export interface ValidatingAdmissionPolicySpec extends AdmissionPolicySpec {
+  /** Conditions that requests must meet. */
   readonly validations?: readonly Validation[];
+  /** Annotations of the audit event of a request. */
   readonly auditAnnotations?: readonly AuditAnnotation[];
 }
 
-/** A condition that must hold. */
+/** Condition that a request must meet. */
 export interface Validation {
+  /** CEL expression that must evaluate to true for the request to be admitted. */
   readonly expression: string;
+  /** Message of the rejection, if the expression is false. */
   readonly message?: string;
+  /** CEL expression for the message of the rejection; if it fails or yields no text, `message` is used. */
   readonly messageExpression?: string;
-  /** `Forbidden`, `Invalid` (the default) or `RequestEntityTooLarge`. */
+  /** Reason of the rejection: `Forbidden`, `Invalid` (the default) or `RequestEntityTooLarge`. */
   readonly reason?: string | null;
 }
 
-/** An audit annotation: an expression in CEL whose text is recorded under `POLICY/key`. */
+/** Annotation of the audit event of a request, recorded as `POLICY/KEY`. */
 export interface AuditAnnotation {
+  /** Key of the annotation; it is prefixed with the name of the policy. */
   readonly key: string;
-  /** The expression; null or blank results are not recorded. */
+  /** CEL expression for the value; the annotation is omitted if it is null or blank. */
   readonly valueExpression: string;
 }
 
-/** The result of checking the policy's expressions against the types of the resources it matches. */
+/** Observed state of a policy. */
 export interface ValidatingAdmissionPolicyStatus {
+  /** Generation of the policy that the status is based on. */
   readonly observedGeneration?: number;
+  /** Result of checking the expressions against the types of the matched resources. */
   readonly typeChecking?: { readonly expressionWarnings?: readonly ExpressionWarning[] } | null;
   readonly conditions?: readonly Condition[];
 }
 
-/** A type error in one expression, for the types of the resources that the policy matches. */
+/** Warning about the types in an expression. */
 export interface ExpressionWarning {
-  /** JSON path of the expression's field: `spec.validations[0].expression`. */
+  /** Path of the field with the expression, such as `spec.validations[0].expression`. */
   readonly fieldRef: string;
+  /** Result of type checking, for each type that was checked. */
   readonly warning: string;
 }
 
-/** Puts a policy into effect, with its parameters. */
+/** Puts a ValidatingAdmissionPolicy into effect, with its parameters. */
 export interface ValidatingAdmissionPolicyBinding extends ApiObject {
   readonly spec?: ValidatingAdmissionPolicyBindingSpec;
 }
 
-/** The spec of a binding, with the actions for violations of the policy. */
+/** Policy that a binding puts into effect, its parameters, scope and actions. */
 export interface ValidatingAdmissionPolicyBindingSpec extends AdmissionPolicyBindingSpec {
-  /** The actions for a validation that is false: `Deny`, `Warn`, `Audit`. */
+  /** Actions if a validation fails: `Deny`, `Warn` and `Audit`; `Deny` and `Warn` cannot be combined. */
   readonly validationActions?: readonly string[];
 }
 
