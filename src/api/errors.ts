@@ -4,8 +4,9 @@ import { statusTexts } from './status-texts.js';
 import { type CauseReason, limitViolations, type Violation } from './violations.js';
 
 /**
- * Every failure the API reports. One maker per reason; codes and texts are those of kube-apiserver,
- * because clients compare both. See docs/errors.md for what each reason asks of the caller.
+ * Reason of an error that the API reports. For each reason there is a function that creates the error; codes and texts
+ * are those of kube-apiserver, because clients compare both. See docs/errors.md for how callers should handle each
+ * reason.
  */
 export type Reason =
   | 'BadRequest'
@@ -49,48 +50,64 @@ export const codes: Readonly<Record<Reason, number>> = {
   Timeout: 504,
 };
 
-/** One of several problems; `field` is its path, such as `spec.usages[0]`. */
+/** Single cause of an error. */
 export interface StatusCause {
+  /** Reason for the cause, as one word in CamelCase. */
   readonly reason?:
     | CauseReason
     | 'FieldManagerConflict'
     | 'NamespaceTerminating'
     | 'ResourceVersionTooLarge'
     | (string & {});
+  /** Human-readable details. */
   readonly message?: string;
+  /** Path of the field that caused the error, such as `spec.usages[0]`. */
   readonly field?: string;
 }
 
-/** The details of a failure: what it is about. */
+/** Additional information about an error. */
 export interface StatusDetails {
+  /** Name of the object that the error is about. */
   readonly name?: string;
+  /** API group of the resource that the error is about. */
   readonly group?: string;
-  /** The plural resource; the kind for reason Invalid. */
+  /** Resource in plural, or for reason Invalid the kind, that the error is about. */
   readonly kind?: string;
+  /** UID of the object. */
   readonly uid?: string;
+  /** Causes of the error, such as all fields that are invalid. */
   readonly causes?: readonly StatusCause[];
+  /** Seconds after which the request should be retried. */
   readonly retryAfterSeconds?: number;
 }
 
-/** The `Status` object of meta/v1. */
+/** Result of a request that returns no other object (Status of meta/v1). */
 export interface Status {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
   readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
+  /** Status of the operation: `Success` or `Failure`. */
   readonly status: 'Success' | 'Failure';
+  /** Human-readable description of the result. */
   readonly message?: string;
+  /** Reason for the failure, as one word in CamelCase. */
   readonly reason?: string;
+  /** Additional information for the reason of the failure. */
   readonly details?: StatusDetails;
+  /** HTTP status code of the response. */
   readonly code?: number;
 }
 
-/** A failure for the caller to see. Switch on `reason` (absent for untyped errors) or `code`, never on the text. */
+/**
+ * An error that the API returns to the caller. Programs should examine `reason` (undefined for untyped errors) or
+ * `code`, never the text.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly reason: Reason | undefined;
   readonly code: number;
   readonly details: StatusDetails | undefined;
-  /** A fresh token, when a list's token expired. */
+  /** A new continue token, if the token of a list has expired. */
   readonly continueToken: string | undefined;
 
   constructor(given: {
@@ -108,7 +125,7 @@ export class ApiError extends Error {
     this.continueToken = given.continueToken;
   }
 
-  /** The body of the API's response. */
+  /** Returns the Status object that is the body of the response. */
   toStatus(): Status {
     return {
       kind: 'Status',
@@ -139,7 +156,7 @@ export function errorFromStatus(body: unknown, code: number, text: string): ApiE
   });
 }
 
-/** True for an ApiError of this reason, also one that came back over HTTP. */
+/** Whether an error is an ApiError with this reason, whether it was thrown in this process or received over HTTP. */
 export const isReason = (error: unknown, reason: Reason): error is ApiError =>
   error instanceof ApiError && error.reason === reason;
 
@@ -179,11 +196,11 @@ export const notFound = (subject: ErrorSubject): ApiError =>
     details: detailsOf(subject),
   });
 
-/** No such path shape, group, version or resource. */
+/** 404: no such path, group, version or resource is served. */
 export const noSuchResource = (): ApiError =>
   new ApiError({ reason: 'NotFound', message: statusTexts[404], details: {} });
 
-/** The path exists, but not for this HTTP method. */
+/** 405: the path exists, but not for this HTTP method. */
 export const methodNotAllowed = (): ApiError =>
   new ApiError({
     reason: 'MethodNotAllowed',
@@ -191,7 +208,7 @@ export const methodNotAllowed = (): ApiError =>
     details: {},
   });
 
-/** A kind that does not know this verb. */
+/** 405: the kind does not support this verb. */
 export const notSupportedVerb = (subject: ErrorSubject, action: string): ApiError =>
   new ApiError({
     reason: 'MethodNotAllowed',
@@ -206,7 +223,7 @@ export const notAcceptable = (message: string, details?: StatusDetails): ApiErro
 export const unsupportedMediaType = (message: string, details?: StatusDetails): ApiError =>
   new ApiError({ reason: 'UnsupportedMediaType', message, details });
 
-/** 409: the name is taken. */
+/** 409: an object with this name exists already. */
 export const alreadyExists = (subject: ErrorSubject, options: ExistingObject = {}): ApiError =>
   new ApiError({
     reason: 'AlreadyExists',
@@ -214,7 +231,7 @@ export const alreadyExists = (subject: ErrorSubject, options: ExistingObject = {
     details: detailsOf(subject),
   });
 
-/** No free name was found for a `generateName`. */
+/** 409: no unused name was found for a `generateName`. */
 export const nameNotGenerated = (subject: ErrorSubject, options: ExistingObject): ApiError =>
   new ApiError({
     reason: 'AlreadyExists',
@@ -229,7 +246,7 @@ export interface ExistingObject {
 const existsText = (subject: ErrorSubject, { terminating = false }: ExistingObject): string =>
   `${terminating ? 'object is being deleted: ' : ''}${groupResource(subject)} ${quote(subject.name ?? '')} already exists`;
 
-/** 409: the object is not in the expected state; read again, and try again. */
+/** 409: the object is not in the expected state; the caller should read it again and retry. */
 export const conflict = (subject: ErrorSubject, why: string): ApiError =>
   new ApiError({
     reason: 'Conflict',
@@ -241,17 +258,20 @@ export const conflict = (subject: ErrorSubject, why: string): ApiError =>
 export const staleWrite = (subject: ErrorSubject): ApiError =>
   conflict(subject, 'the object has been modified; please apply your changes to the latest version and try again');
 
-/** 410: the version is no longer kept; list again, or go on with `continueToken` from the latest state. */
+/**
+ * 410: the resource version is no longer kept. The caller should list again, or continue with `continueToken` from the
+ * latest state.
+ */
 export const expired = (message: string, continueToken?: string): ApiError =>
   new ApiError({ reason: 'Expired', message, continueToken });
 
-/** 413: larger than the server reads or stores. */
+/** 413: the body or object is larger than the server reads or stores. */
 export const entityTooLarge = (why: string): ApiError =>
   new ApiError({ reason: 'RequestEntityTooLarge', message: `Request entity too large: ${why}` });
 
 /**
- * Validation failed: all violations in one answer. One is printed bare, several as `[a, b]` with repeats
- * printed once; the causes keep every one. `kind` is qualified by the group in the text.
+ * 422: validation failed. The error contains all violations: the message prints one bare, several as `[a, b]` without
+ * duplicates; the causes contain all of them. In the message, the kind is followed by its group.
  */
 export function invalidObject(
   subject: { readonly group: string; readonly kind: string; readonly name?: string | undefined },
@@ -274,7 +294,7 @@ export function invalidObject(
   });
 }
 
-/** The server's general 422, without a cause. */
+/** 422: the general error of the server, without a cause. */
 export const unprocessable = (): ApiError =>
   new ApiError({
     reason: 'Invalid',
@@ -282,11 +302,11 @@ export const unprocessable = (): ApiError =>
     details: {},
   });
 
-/** 429: refused for now; worth retrying after this many seconds. */
+/** 429: the request is rejected for now and can be retried after this many seconds. */
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
   new ApiError({ reason: 'TooManyRequests', message, details: { retryAfterSeconds } });
 
-/** 500: a failure that the caller can do nothing about. `text` is sent to the caller; `cause` is for logs only. */
+/** 500: an internal error. `text` is sent to the caller; `cause` is only for logs. */
 export const internalError = (text: string, cause?: unknown): ApiError =>
   new ApiError({
     reason: 'InternalError',
@@ -295,17 +315,17 @@ export const internalError = (text: string, cause?: unknown): ApiError =>
     cause,
   });
 
-/** 504: it took too long, and may have been done nevertheless. */
+/** 504: the operation took too long; it may have been performed nevertheless. */
 export const timeout = (why: string, details?: StatusDetails): ApiError =>
   new ApiError({ reason: 'Timeout', message: `Timeout: ${why}`, details });
 
-/** 504: the deadline of the request passed before its work was done. */
+/** 504: the deadline of the request passed before the request was completed. */
 export const deadlineExceeded = (details?: StatusDetails): ApiError =>
   timeout('request did not complete within requested timeout - context deadline exceeded', details);
 
-/** 503: something that the answer needs is temporarily unavailable. */
+/** 503: something that the response needs is temporarily unavailable. */
 export const serviceUnavailable = (message: string): ApiError =>
   new ApiError({ reason: 'ServiceUnavailable', message });
 
-/** An error Kubernetes answers as a bare 500 without a reason. */
+/** An error without a reason, which Kubernetes returns with code 500 by default. */
 export const untyped = (message: string, code = 500): ApiError => new ApiError({ message, code });

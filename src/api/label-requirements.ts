@@ -9,23 +9,23 @@ import { invalid, type Violation } from './violations.js';
 
 /** The requirements that label selectors are made of. Texts are those of kube-apiserver. */
 
-/** Values by keys, as in `metadata.labels`. */
+/** Label values by key, as in `metadata.labels`. */
 export type Labels = Readonly<Record<string, string>>;
 
 /**
- * The operator of a requirement in the text of a selector; `!` stands for the absence of the label, `exists` for its bare
- * name.
+ * Operator of a requirement in the text form of a selector. `!` requires that the label is absent; `exists` (a bare
+ * key) that it is present.
  */
 export type LabelOperator = 'in' | 'notin' | '=' | '==' | '!=' | '>' | '<' | 'exists' | '!';
 
-/** One condition on one label. `values` are sorted and without repeats. */
+/** Requirement on the value of a label. The values are sorted and without duplicates. */
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
   readonly values: readonly string[];
 }
 
-/** Returns the values sorted and without repeats. */
+/** Returns the values sorted and without duplicates. */
 export const sortedSet = (values: Iterable<string>): readonly string[] => sortTexts([...new Set(values)]);
 
 /** Returns the index of the first of the sorted texts that is not before `text`. */

@@ -29,37 +29,45 @@ import {
   validateEachInSteps,
 } from './violations.js';
 
-/** Label selectors: from text and objects, matched and checked. Error texts are those of kube-apiserver. */
+/** Parses, compiles and validates label selectors. Error texts are those of kube-apiserver. */
 
-/** A selector whose requirements must all hold; they are sorted by key. */
+/** A selector whose requirements must all be met. The requirements are sorted by key. */
 export interface LabelSelector {
   readonly requirements: readonly LabelRequirement[];
-  /** Whether it selects everything. */
+  /** Whether the selector selects everything. */
   readonly empty: boolean;
-  /** The canonical form; empty for a selector of everything or nothing. */
+  /** The selector in its canonical text form; empty for a selector of everything or nothing. */
   readonly text: string;
   matches(labels: Labels | undefined): boolean;
 }
 
-/** The `LabelSelector` message of meta/v1, as it stands in objects. */
+/** Selects objects by their labels (LabelSelector of meta/v1, as in objects); all of its requirements must be met. */
 export interface LabelSelectorSpec {
+  /** Labels that must have exactly these values. */
   readonly matchLabels?: Labels;
+  /** Requirements that must all be met. */
   readonly matchExpressions?: readonly LabelExpression[];
 }
-/** One requirement of a selector in an object. `operator` is In, NotIn, Exists or DoesNotExist; the latter two take no values. */
+/** Requirement on the value of a label (LabelSelectorRequirement of meta/v1). */
 export interface LabelExpression {
+  /** Label key that the requirement applies to. */
   readonly key?: string;
+  /** Operator: `In`, `NotIn`, `Exists` or `DoesNotExist`. */
   readonly operator?: string;
+  /** Values for `In` and `NotIn`; empty for `Exists` and `DoesNotExist`. */
   readonly values?: readonly string[];
 }
 
-/** Reads the `labelSelector` query text. Throws BadRequest. */
+/** Parses a label selector as it is written in a query parameter. Throws BadRequest. */
 export function parseLabelSelector(text: string): LabelSelector {
   checkLength(text);
   return selectorOf(parseRequirements(text));
 }
 
-/** Turns a selector object into a selector; an absent one selects nothing, an empty one everything. Throws BadRequest. */
+/**
+ * Compiles the label selector of an object; an absent selector selects nothing, an empty one everything. Throws
+ * BadRequest.
+ */
 export const labelSelectorFrom = (spec: LabelSelectorSpec | undefined): LabelSelector =>
   runSync(labelSelectorInSteps(spec));
 
@@ -92,7 +100,7 @@ export function* validateLabels(labels: Labels | undefined, path: string): Steps
   });
 }
 
-/** Returns the violations in a selector object in an object's field. */
+/** Returns the violations in the label selector in a field of an object. */
 export function* validateLabelSelector(
   spec: LabelSelectorSpec | null | undefined,
   path: string,
@@ -170,12 +178,13 @@ const byKey = (a: LabelRequirement, b: LabelRequirement): number => (a.key < b.k
 const few = 16;
 
 /**
- * Returns a matcher whose time depends on the number of keys and labels, however many requirements a key has. A watch
- * keeps its matcher and can have thousands of requirements, so it keeps as little as possible of each.
+ * Returns a function that matches labels, in a time that depends on the number of keys and labels but not on the number
+ * of requirements for a key. A watch keeps its matcher and can have thousands of requirements, so the matcher keeps as
+ * little as possible of each.
  */
 function matchesAll(requirements: readonly LabelRequirement[]): LabelSelector['matches'] {
   const asked = new Set<string>();
-  /** By key; only keys with several requirements. */
+  /** The combined requirements by key, for keys with several requirements. */
   const demands = new Map<string, Demand>();
   for (const [at, one] of requirements.entries()) {
     const { key } = one;
@@ -235,7 +244,7 @@ class Demand {
   }
 }
 
-/** The bound that is further than the one so far. A requirement with a bound has a number for it. */
+/** Returns the tighter one of two bounds. A requirement with a bound has a number for it. */
 function furthest(
   bound: bigint | undefined,
   [text]: readonly string[],

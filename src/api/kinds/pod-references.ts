@@ -1,7 +1,10 @@
 import { isObject } from '../object.js';
 import type { Pod } from './pod.js';
 
-/** References from a pod's spec to other objects. Stored data in a form that is no longer read refers to nothing. */
+/**
+ * Finds the references from a pod's spec to other objects. Stored pods may have forms that are no longer valid; parts
+ * of an unexpected type are skipped.
+ */
 
 type Fields = Readonly<Record<string, unknown>>;
 const fields = (value: unknown): Fields => (isObject(value) ? value : {});
@@ -14,12 +17,15 @@ const nameAt = (value: unknown, member = 'name'): readonly string[] => {
 const containerLists = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 export type ContainerList = (typeof containerLists)[number];
 
-/** Returns the volumes or containers that are objects. */
+/** Returns the volumes of a pod, or its containers in one list, without entries that are not objects. */
 export const volumesOf = ({ spec }: Pod): readonly Fields[] => items(spec?.['volumes']);
 export const containersIn = ({ spec }: Pod, list: ContainerList): readonly Fields[] => items(spec?.[list]);
 const containersOf = (pod: Pod): readonly Fields[] => containerLists.flatMap((list) => containersIn(pod, list));
 
-/** Returns the environment variables of a container, or their sources in `envFrom`, that are objects. */
+/**
+ * Returns the environment variables of a container, or their sources in `envFrom`, without entries that are not
+ * objects.
+ */
 export const environmentOf = ({ env }: Fields): readonly Fields[] => items(env);
 export const environmentSourcesOf = ({ envFrom }: Fields): readonly Fields[] => items(envFrom);
 
@@ -72,7 +78,9 @@ export function configMapNamesIn(pod: Pod): ReadonlySet<string> {
 export const claimNamesIn = (pod: Pod): ReadonlySet<string> =>
   new Set(volumesOf(pod).flatMap((volume) => nameAt(volume['persistentVolumeClaim'], 'claimName')));
 
-/** Returns the source types of each volume, including projected ones (`csi`, `serviceAccountToken`). */
+/**
+ * Returns the types of the sources of all volumes, including those in projected volumes (`csi`, `serviceAccountToken`).
+ */
 export const sourcesIn = (pod: Pod): readonly string[] =>
   volumesOf(pod)
     .flatMap((volume) => [volume, ...projections(volume)])
@@ -80,7 +88,7 @@ export const sourcesIn = (pod: Pod): readonly string[] =>
 
 export const resourceClaimsOf = ({ spec }: Pod): readonly Fields[] => items(spec?.['resourceClaims']);
 
-/** Returns the audiences of the tokens in the pod's volumes; "" stands for the API server. */
+/** Returns the audiences of the tokens in the pod's volumes; the empty string means the API server. */
 export const tokenAudiencesIn = (pod: Pod): ReadonlySet<string> =>
   new Set(
     volumesOf(pod).flatMap((volume) =>

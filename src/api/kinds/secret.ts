@@ -35,15 +35,15 @@ export const secretTypes = {
   tls: `${signer}/tls`,
 } as const;
 
-/** The annotations that tie a Secret of type service-account-token to its ServiceAccount. */
+/** The annotations of a Secret of type service-account-token that name its ServiceAccount. */
 export const serviceAccountNameAnnotation = `${signer}/service-account.name`;
 export const serviceAccountUidAnnotation = `${signer}/service-account.uid`;
 
-/** Labels of Secrets with tokens: the day of last use, and the day from which they are refused (`2026-01-31`). */
+/** Labels of Secrets with tokens: the day of last use, and the day since which the token is rejected (`2026-01-31`). */
 export const legacyTokenLastUsedLabel = `${signer}/legacy-token-last-used`;
 export const legacyTokenInvalidSinceLabel = `${signer}/legacy-token-invalid-since`;
 
-/** The ConfigMap that records since when (`data.since`) the use of such tokens has been tracked. */
+/** The ConfigMap that records since when (`data.since`) the use of tokens in Secrets has been tracked. */
 export const legacyTokenTracking = {
   namespace: 'kube-system',
   name: 'kube-apiserver-legacy-service-account-token-tracking',
