@@ -34,15 +34,15 @@ export interface Applied {
   readonly changed: boolean;
 }
 
-/** The manager name of `kubectl apply`, which inherits what client-side apply owned. */
+/** The manager name of `kubectl apply`, which takes over the fields that client-side apply owned. */
 const kubectl = 'kubectl';
 const beforeFirstApply = 'before-first-apply';
 
 /**
- * Applies a configuration, step by step.
+ * Applies a configuration, in steps.
  *
- * @throws ApiError 409 with the fields that others own, unless `force`; 400 for a configuration of another kind or
- * with managedFields; 500 for one that does not fit the schema (as Kubernetes answers it).
+ * @throws ApiError 409 with the fields that other managers own, unless `force`; 400 for a configuration of another kind
+ * or with managedFields; 500, as in Kubernetes, for a configuration that does not fit the schema.
  */
 export function* applyConfiguration(applying: ApplyContext): Steps<Applied> {
   checkKind(applying);
@@ -63,7 +63,10 @@ export function* applyConfiguration(applying: ApplyContext): Steps<Applied> {
   }
 }
 
-/** Error for a list item without keys in the live object; the configuration was checked before. */
+/**
+ * Returns the error for a list item without keys, which is in the live object, because the configuration has been
+ * checked.
+ */
 function unidentified({ live, schema }: ApplyContext, { message }: UnidentifiedItem): ApiError {
   const stored = live === undefined ? {} : withoutOwners(asJson(live));
   const errors = runSync(checkShape(shapeOfObject(schema), stored, { duplicates: true }));
@@ -72,7 +75,7 @@ function unidentified({ live, schema }: ApplyContext, { message }: UnidentifiedI
     : unreadableLive(stored, joinErrors(errors));
 }
 
-/** The stored object does not fit its schema. */
+/** Returns the error for a stored object that does not fit its schema. */
 const unreadableLive = (stored: JsonObject, why: string): ApiError =>
   untyped(`failed to create typed live object (${objectName(stored)}): ${why}`);
 
@@ -88,7 +91,10 @@ function* appliedAs(applying: ApplyContext): Steps<Applied> {
   return { ...applied, object: refreshLastApplied(applied.object, applying.config) };
 }
 
-/** On the first apply to an object without owners, what is there is recorded under a manager of its own. */
+/**
+ * Returns the owners before an apply. On the first apply to an object without owners, the existing fields are recorded
+ * under a manager of their own.
+ */
 function* ownersBeforeApply(applying: ApplyContext, live: JsonObject): Steps<Owners> {
   const owners = yield* storedOwners(applying.live && asJson(applying.live));
   if (owners.size > 0 || !hasUid(applying.live && asJson(applying.live))) return owners;
@@ -98,7 +104,9 @@ function* ownersBeforeApply(applying: ApplyContext, live: JsonObject): Steps<Own
   );
 }
 
-/** Lets kubectl overwrite, without force, fields that are still as its client-side apply left them. */
+/**
+ * Lets kubectl overwrite, without force, the fields that still have the values that its client-side apply gave them.
+ */
 function* inheriting(
   applying: ApplyContext,
   live: JsonObject,
@@ -145,7 +153,7 @@ function* apply(applying: ApplyContext, live: JsonObject, stored: Owners, force:
   return { object: yield* withOwners(changed ? object : live, kept), changed };
 }
 
-/** Error for an apply result that does not fit the kind's Go type. `why` is the text of Go's converter. */
+/** Returns the error for an apply result that does not fit the kind's Go type. `why` is the text of Go's converter. */
 export const unconvertible = (config: JsonObject, why: string): ApiError =>
   improper(config, `unable to convert unstructured object to ${kindOf(config)}: ${why}`);
 

@@ -9,15 +9,15 @@ import { fieldElement, indexElement, type PathElement, printPath } from './path-
 import { formOf, type ListShape, type MapShape, maxShapeDepth, type ScalarKind, type Shape } from './shape.js';
 
 /**
- * Returns why a value does not have this shape, in Kubernetes' words, each with its path (`.spec.x: ...`); empty if it
- * does. `duplicates` allows items with equal keys, which stored objects may have.
+ * Returns the reasons why a value does not have this shape, in the words of Kubernetes, each with its path (`.spec.x:
+ * ...`); empty if it does. With `duplicates`, items may have equal keys, as in stored objects.
  */
 export function* checkShape(
   shape: Shape,
   value: Json,
   options: { readonly duplicates?: boolean } = {},
 ): Steps<readonly string[]> {
-  // A hostile body has an error in every field.
+  // A hostile body can have an error in every field.
   const errors = new Complaints({ most: Infinity, repeats: true });
   const path: PathElement[] = [];
   const later = new DeferredWork();
@@ -116,6 +116,6 @@ function checkScalar(kind: ScalarKind, value: Json, report: (text: string) => vo
   }
 }
 
-/** Several errors as Kubernetes joins them. */
+/** Joins errors as Kubernetes does. */
 export const joinErrors = (errors: readonly string[]): string =>
   errors.length === 1 ? (errors[0] ?? '') : ['errors:', ...errors.map((error) => `  ${error}`)].join('\n');

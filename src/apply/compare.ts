@@ -37,7 +37,7 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
     }
     const leftForm = formOf(at, left);
     const rightForm = formOf(at, right);
-    // Values of two forms are compared as both.
+    // If the forms of the values differ, they are compared in both forms.
     as(leftForm, at, left, right);
     if (leftForm !== rightForm) as(rightForm, at, left, right);
   }
@@ -97,7 +97,10 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
     itemsByElement(list, l, postponed, withOld, { keepPlace });
   }
 
-  /** Duplicate items count as one value; an item that becomes a duplicate, or ceases to be one, counts as modified. */
+  /**
+   * Compares the items with one identity. Duplicates count as one value; an item that becomes a duplicate, or ceases to
+   * be one, counts as modified.
+   */
   function item(list: ListShape, element: PathElement, before: readonly Json[], after: readonly Json[]): void {
     const [was] = before;
     const [is] = after;
@@ -120,7 +123,7 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
     else if (was !== undefined && is !== undefined) below(element, list.items, was, is);
   }
 
-  /** No two branches meet: what is in them may come later. */
+  /** Adds a value with everything in it. Branches never overlap, so that their contents can be added later. */
   function graft(set: FieldSetBuilder, element: PathElement, inner: Shape, value: Json): void {
     set.graft(path, element, wholeNode(inner, value, postponed, path.length));
   }
@@ -136,7 +139,7 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
   return { added: added.set(), modified: modified.set(), removed: removed.set() };
 }
 
-/** The comparison without these fields and everything below them. */
+/** Returns the comparison without these fields and everything below them. */
 export const without = ({ added, modified, removed }: Comparison, fields: FieldSet): Comparison => ({
   added: recursiveDifference(added, fields),
   modified: recursiveDifference(modified, fields),

@@ -8,15 +8,15 @@ import { isBuiltIn } from './schema-mismatch.js';
 import { type Shape, shapeOfObject } from './shape.js';
 import type { WriteContext } from './write-context.js';
 
-/** Compares objects before and after a write in each version that their owners use. */
+/** Compares objects before and after a write, in each version that an owner uses. */
 
-/** Fields that were added or modified, and those that were removed. */
+/** The fields that were added or modified, and those that were removed. */
 interface Changes {
   readonly written: FieldSet;
   readonly removed: FieldSet;
 }
 
-/** The object before a write in the versions of its owners, each converted once. */
+/** The object before a write, converted once to each version that an owner uses. */
 export class LiveVersions {
   readonly #writing: WriteContext;
   readonly #live: JsonObject;
@@ -27,7 +27,7 @@ export class LiveVersions {
     this.#live = live;
   }
 
-  /** As `inVersion`. */
+  /** Returns the object in a version; see `inVersion`. */
   *in(apiVersion: string, attempt?: string): Steps<InVersion | undefined> {
     if (this.#known.has(apiVersion)) return this.#known.get(apiVersion);
     const found = yield* inVersion(this.#writing, this.#live, apiVersion, attempt);
@@ -49,7 +49,7 @@ export class Comparisons {
     this.#next = next;
   }
 
-  /** The changes in a version; undefined if there is no such version. */
+  /** Returns the changes in a version; undefined if there is no such version. */
   *in(apiVersion: string): Steps<Changes | undefined> {
     if (this.#known.has(apiVersion)) return this.#known.get(apiVersion);
     const writing = this.#writing;
@@ -58,7 +58,7 @@ export class Comparisons {
     let found: Changes | undefined;
     if (before !== undefined && after !== undefined) {
       const compared = yield* compare(before.shape, before.object, after.object);
-      // The main resource resets fields of its own version only, a subresource those of all.
+      // Writes to the main resource reset fields in its own version only, writes to a subresource in all versions.
       const resets = apiVersion === writing.apiVersion || writing.subresource !== undefined;
       const hidden = resets ? resetFieldSet(writing.resetFields) : emptySet;
       const { added, modified, removed } = without(compared, hidden);
@@ -69,12 +69,12 @@ export class Comparisons {
   }
 }
 
-/** The object is not available in an owner's version. */
+/** Thrown if the object is not available in the version of an owner. */
 export class VersionUnavailable extends Error {
   override readonly name = 'VersionUnavailable';
 }
 
-/** Kubernetes' error text for converting a custom resource to a version that its definition does not have. */
+/** Returns Kubernetes' error for converting a custom resource to a version that its definition does not have. */
 export const noVersionOfKind = (apiVersion: string): string =>
   `request to convert CR to an invalid group/version: ${apiVersion}`;
 
@@ -84,10 +84,10 @@ interface InVersion {
 }
 
 /**
- * The object in a version, and its shape there; undefined where nobody knows the version of a built-in kind.
+ * Returns the object in a version, and its shape there; undefined for an unknown version of a built-in kind.
  *
- * @throws VersionUnavailable where no group and version have such a name, and where a custom resource has no such version or
- * does not fit its schema; the message begins with `attempt`, which says what was to be converted.
+ * @throws VersionUnavailable for an invalid apiVersion, and for a custom resource that has no such version or does not
+ * fit its schema; the message begins with `attempt`, which says what could not be converted.
  */
 export function* inVersion(
   writing: WriteContext,

@@ -10,11 +10,11 @@ import { managedFieldsOf, withoutOwners } from './object-owners.js';
 import { shapeOfObject } from './shape.js';
 import type { ApplyContext } from './write-context.js';
 
-/** Requirements on a configuration and the object that it is applied to. */
+/** Checks a configuration and the object that it is applied to. */
 
 /**
- * Checks an object without owners: before everything except the kind, Kubernetes determines an owner of the present
- * fields.
+ * Checks an object without owners. As in Kubernetes, which first determines an owner for the existing fields, this
+ * precedes all other checks except that of the kind.
  */
 export function* checkOwnerless({ live, schema, kind, isScale }: ApplyContext): Steps<void> {
   if (live === undefined || (live.metadata.managedFields ?? []).length > 0) return;
@@ -38,7 +38,7 @@ export function checkKind({ config, kind }: ApplyContext): void {
 /** Throws for a configuration that names owners, or does not fit the schema. */
 export function* checkConfiguration({ config, schema }: ApplyContext): Steps<void> {
   const entries = entriesOf(config);
-  // Entries that cannot be read count as none.
+  // Unreadable entries count as none.
   if (entries?.every(isReadable)) throw badRequest('metadata.managedFields must be nil');
   const errors = yield* checkShape(shapeOfObject(schema), config);
   if (errors.length > 0) {
@@ -46,11 +46,14 @@ export function* checkConfiguration({ config, schema }: ApplyContext): Steps<voi
   }
 }
 
-/** The configuration without unreadable managedFields; an empty list is kept and merged like everything else. */
+/**
+ * Returns the configuration without unreadable managedFields; a value that is no list is kept and merged like
+ * everything else.
+ */
 export const withoutEntries = (config: JsonObject): JsonObject =>
   entriesOf(config) === undefined ? config : withoutOwners(config);
 
-/** The managedFields entries of a configuration, which must not have any. */
+/** Returns the managedFields entries of a configuration, which must not have any. */
 function entriesOf(config: JsonObject): readonly Json[] | undefined {
   const entries = managedFieldsOf(config);
   return isList(entries) ? entries : undefined;
@@ -61,7 +64,7 @@ function isReadable(entry: Json): boolean {
   return entryTexts.every((name) => typeof (entry[name] ?? '') === 'string');
 }
 
-/** Why the time of an entry is invalid, as Go's converter says it. */
+/** Returns why the time of an entry is invalid, in the words of Go's converter; undefined if it is valid. */
 function wrongTime(entry: Json): string | undefined {
   const time = (isObject(entry) ? entry['time'] : undefined) ?? null;
   if (time === null) return undefined;
@@ -71,8 +74,8 @@ function wrongTime(entry: Json): string | undefined {
 }
 
 /**
- * Returns the error in the owners that an applied configuration names. Custom resources are not converted, and are
- * exempt.
+ * Returns the error in the owners that an applied configuration names; undefined if there is none. Custom resources are
+ * exempt, because they are not converted.
  */
 export const wrongOwners = (config: JsonObject): string | undefined =>
   entriesOf(config)

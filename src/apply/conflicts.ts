@@ -6,7 +6,7 @@ import { count, difference, type FieldSet, isEmpty, paths } from './field-set.js
 import { identityOf, type Owner } from './managed-fields.js';
 import { printPath } from './path-element.js';
 
-/** Fields that an apply would change but another manager owns. */
+/** The fields that an apply would change although another manager owns them. */
 export interface FieldConflict {
   readonly owner: Owner;
   /** Never empty. */
@@ -23,7 +23,7 @@ export class FieldConflicts extends Error {
     this.conflicts = conflicts;
   }
 
-  /** Returns the conflicts without some fields; undefined if none is left. */
+  /** Returns the conflicts without these fields; undefined if none is left. */
   without(fields: FieldSet): FieldConflicts | undefined {
     const left = this.conflicts
       .map(({ owner, fields: of }) => ({ owner, fields: difference(of, fields) }))
@@ -37,10 +37,10 @@ interface Told {
   readonly field: string;
 }
 
-/** Bytes that an error response has around each field and owner. */
+/** The approximate number of bytes around each field and owner in an error response. */
 const aroundEach = 80;
 
-/** The conflicts in order of owners, as many as a response lists. */
+/** Returns the conflicts in the order of their owners, as many as a response lists. */
 function toldOf(conflicts: readonly FieldConflict[]): readonly Told[] {
   const told: Told[] = [];
   let room = maxViolationChars;
@@ -58,7 +58,7 @@ function toldOf(conflicts: readonly FieldConflict[]): readonly Told[] {
 
 /**
  * Returns the error for an apply without force: 409 with one cause for each field and owner, in the order of the
- * message. All conflicts are counted; the number that is listed is bounded.
+ * message. The message counts all conflicts; the number of listed conflicts is limited.
  */
 export function conflictError({ conflicts }: FieldConflicts): ApiError {
   const told = toldOf(conflicts);

@@ -6,9 +6,10 @@ import { fieldElement, fieldNameOf, type PathElement } from './path-element.js';
 import { exactForm, formOf, type ListShape, type MapShape, maxShapeDepth, type Shape, shapeOfMember } from './shape.js';
 
 /**
- * The fields a value declares: scalars and atomic values, items of lists, members of maps. Containers that the schema
- * names count only when empty or null. Of list items without identity it counts that there are any: taking out what nobody
- * owns can leave nothing of an item, and the list is there all the same.
+ * Returns the fields that a value declares: scalars and atomic values, items of lists, and members of maps. Containers
+ * that the schema names are declared only if they are empty or null. List items without identity are represented by one
+ * field, because such a list must remain even if nothing is left of its items after fields without an owner were
+ * removed.
  */
 export function* fieldSetOf(shape: Shape, value: Json): Steps<FieldSet> {
   const later = new DeferredWork();
@@ -62,10 +63,10 @@ function declaredItems(list: ListShape, value: Json, { depth, later }: Place): F
   return { owned: false, below: out };
 }
 
-/** Stands for items without identity, which nobody owns. */
+/** The path element of all items without identity, which no manager owns. */
 const nameless: PathElement = '';
 
-/** Of so many members that they come later, some count. */
+/** Returns the node of a container. If its members are postponed there are many of them, so it is not empty. */
 const whatIsIn = (below: FieldSet, isPostponed: boolean): FieldNode =>
   isPostponed || below.size > 0 ? { owned: false, below } : nothing;
 
@@ -77,8 +78,8 @@ function put(out: Map<PathElement, FieldNode>, element: PathElement, inner: Fiel
 const nothing: FieldNode = { owned: false, below: emptySet };
 
 /**
- * A value with everything in it: what appears when it is added and goes when it is removed. Unlike `fieldSetOf`,
- * every container counts. What it has of many comes `later`.
+ * Returns the node of a value with everything in it, as it is added or removed as a whole. Unlike in `fieldSetOf`,
+ * every container counts as a field. Large contents are added `later`.
  */
 export function wholeNode(shape: Shape, value: Json, later: DeferredWork, depth = 0): FieldNode {
   const form = exactForm(shape, value);
@@ -109,7 +110,7 @@ export function wholeNode(shape: Shape, value: Json, later: DeferredWork, depth 
   return leaf;
 }
 
-/** The set extended by every named member that leads to one of its paths. */
+/** Returns the set with every member named by the schema that leads to one of its paths. */
 export function withNamedMembers(set: FieldSet, shape: Shape | undefined): FieldSet {
   if (set.size === 0) return set;
   let out: Map<PathElement, FieldNode> | undefined;

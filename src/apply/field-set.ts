@@ -3,8 +3,8 @@ import { DeferredWork, type Steps } from '../api/steps.js';
 import { type PathElement, readPathElement, sortPathElements } from './path-element.js';
 
 /**
- * A set of field paths, as a tree that shares what it can with the sets it was made from. A node stands for a path;
- * it is in the set when `owned`. No node is there for nothing: each is owned or leads to one that is.
+ * A set of field paths, as a tree that shares nodes with the sets it was made from. Each node represents a path, which
+ * is in the set if the node is `owned`. Every node is owned or leads to one that is.
  */
 export type FieldSet = ReadonlyMap<PathElement, FieldNode>;
 export interface FieldNode {
@@ -15,7 +15,7 @@ export interface FieldNode {
 export type Path = readonly PathElement[];
 
 export const emptySet: FieldSet = new Map();
-/** A node in the set without any below it. */
+/** The node of a path that is in the set and has no paths below it. */
 export const leaf: FieldNode = { owned: true, below: emptySet };
 
 /** Returns a mutable copy. `new Map(set)` would allocate a pair for each element. */
@@ -31,7 +31,7 @@ const node = (owned: boolean, below: FieldSet): FieldNode => (owned && below.siz
 export class FieldSetBuilder {
   readonly #root = new Branch(this);
 
-  /** The empty path is the object itself, which nobody owns. */
+  /** Adds a path. The empty path is ignored: it is the object itself, which no manager owns. */
   add(path: Path): void {
     if (path.length > 0) this.#reach(path).owned = true;
   }
@@ -58,7 +58,7 @@ export class FieldSetBuilder {
     return at;
   }
 }
-/** A node that only its builder changes. */
+/** A mutable node that belongs to one builder. */
 class Branch implements FieldNode {
   readonly builder: FieldSetBuilder;
   owned: boolean;
@@ -127,7 +127,7 @@ export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   return out ?? emptySet;
 }
 
-/** Paths of `left` that are not in `right`; a path is removed only if it is itself in `right`. */
+/** Returns the paths of `left` that are not in `right`. Paths below a path in `right` are kept. */
 export const difference = (left: FieldSet, right: FieldSet): FieldSet => subtract(left, right, false);
 
 /** Like `difference`, but a path in `right` also removes everything below it. */
@@ -164,14 +164,14 @@ export function* paths(set: FieldSet, prefix: Path = []): Generator<Path> {
   }
 }
 
-/** How many fields are owned. */
+/** Returns the number of owned fields. */
 export function count(set: FieldSet): number {
   let sum = 0;
   for (const { owned, below: deeper } of set.values()) sum += (owned ? 1 : 0) + (deeper.size > 0 ? count(deeper) : 0);
   return sum;
 }
 
-/** The FieldsV1 form (KEP-555). */
+/** Returns the FieldsV1 form of a set (KEP-555). */
 export function* writeFieldSet(set: FieldSet): Steps<JsonObject> {
   const later = new DeferredWork();
   const written = writeNode({ owned: false, below: set }, later);
@@ -196,15 +196,15 @@ function writeNode({ owned, below: deeper }: FieldNode, later: DeferredWork): Js
 const deepest = 1_000;
 
 /**
- * Reads the FieldsV1 form; steps of unknown kind are dropped.
+ * Parses the FieldsV1 form; path elements of unknown kinds are skipped.
  *
- * @throws Error when it is malformed or nested more than 1,000 deep.
+ * @throws Error if it is malformed or nested more than 1,000 deep
  */
 export function readFieldSet(fields: JsonObject): FieldSet {
   return readNode(fields, 0).below;
 }
 
-/** Reads the output of `writeFieldSet`, whose path elements are known to be canonical. */
+/** Parses the output of `writeFieldSet`, whose path elements are known to be canonical. */
 export function* readWrittenFieldSet(fields: JsonObject): Steps<FieldSet> {
   const later = new DeferredWork();
   const set = readWrittenNode(fields, later).below;

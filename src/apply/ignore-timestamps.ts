@@ -3,8 +3,8 @@ import type { Steps } from '../api/steps.js';
 import { sameInSteps } from '../schema/same.js';
 
 /**
- * Returns `next` with the managedFields timestamps of `live` if nothing else differs apart from an absent
- * resourceVersion: such a write is a no-op.
+ * Returns `next` with the managedFields timestamps of `live` if nothing else differs, apart from an absent
+ * resourceVersion. Such a write changes nothing.
  */
 export function* ignoreTimestampChanges(live: ApiObject, next: ApiObject): Steps<ApiObject> {
   const old = live.metadata.managedFields ?? [];

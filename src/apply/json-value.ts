@@ -1,15 +1,15 @@
 import { type Json, type JsonObject, setMember } from '../api/object.js';
 
-/** Telling JSON values apart, comparing and building them. Keys are data: `__proto__` is a member like any other. */
+/** Changes members of JSON objects. Names come from users: `__proto__` is a member like any other. */
 
-/** The object with one member set. */
+/** Returns a copy of the object with one member set. */
 export function withMember(object: JsonObject, name: string, value: Json): JsonObject {
   const copy: Record<string, Json> = { ...object };
   setMember(copy, name, value);
   return copy;
 }
 
-/** The object with one member left out. */
+/** Returns the object without one of its members. */
 export function withoutMember(object: JsonObject, name: string): JsonObject {
   if (!Object.hasOwn(object, name)) return object;
   const copy: Record<string, Json> = {};

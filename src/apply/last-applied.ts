@@ -9,10 +9,13 @@ import { fieldSetOf } from './field-set-of.js';
 import { withMember, withoutMember } from './json-value.js';
 import type { Shape } from './shape.js';
 
-/** The annotation in which `kubectl apply` keeps, on the client side, what it applied. */
+/** The annotation in which client-side `kubectl apply` keeps the configuration that it applied. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Fields that client-side apply wrote and that still have the value it gave them; undefined without annotation. */
+/**
+ * Returns the fields that client-side apply wrote and that still have the values it gave them; undefined without a
+ * usable annotation.
+ */
 export function lastAppliedFields(live: JsonObject, shape: Shape, apiVersion: string): FieldSet | undefined {
   const text = annotationsOf(live)?.[lastApplied];
   if (typeof text !== 'string' || text === '') return undefined;
@@ -23,7 +26,7 @@ export function lastAppliedFields(live: JsonObject, shape: Shape, apiVersion: st
   return [modified, added, removed].reduce(difference, runSync(fieldSetOf(shape, config)));
 }
 
-/** Updates the last-applied annotation, if there is one, to the configuration. */
+/** Sets the last-applied annotation, if there is one, to the configuration. */
 export function refreshLastApplied(object: ApiObject, config: JsonObject): ApiObject {
   const { annotations } = object.metadata;
   if (!annotations?.[lastApplied]) return object;

@@ -5,7 +5,7 @@ import type { DeferredWork } from '../api/steps.js';
 import { keyElement, type PathElement, valueElement } from './path-element.js';
 import type { ListShape } from './shape.js';
 
-/** Thrown for a list item without identity; the message is Kubernetes', without path. */
+/** Thrown for a list item without identity. The message is that of Kubernetes, without the path. */
 export class UnidentifiedItem extends Error {
   override readonly name = 'UnidentifiedItem';
 }
@@ -13,7 +13,7 @@ export class UnidentifiedItem extends Error {
 /**
  * Returns the path element of an item in a set or map list.
  *
- * @throws UnidentifiedItem if it has no keys, or its type has no identity.
+ * @throws UnidentifiedItem for an item without keys, or of a type without identity
  */
 export function pathElementOf(list: ListShape, item: Json): PathElement {
   const element = findPathElement(list, item);
@@ -50,8 +50,8 @@ function whyNoValue(item: Json): string {
 }
 
 /**
- * Tells `then` the items by their element, in order of first appearance; repeated ones together. `name` says how an
- * item is called; one that has no name is left out.
+ * Groups the items by their path elements, in the order of first appearance, and calls `then` with the result. `name`
+ * returns the path element of an item; items for which it returns undefined are left out.
  */
 export function itemsByElement(
   list: ListShape,

@@ -10,13 +10,13 @@ import { type FieldSet, readFieldSet, readWrittenFieldSet, writeFieldSet } from 
 export interface Owner {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
-  /** Version that the fields are named in. */
+  /** The API version of the field names. */
   readonly apiVersion: string;
   readonly subresource: string;
-  /** RFC 3339, whole seconds. */
+  /** The time of the last change of the entry: RFC 3339 with whole seconds. */
   readonly time: string | undefined;
   readonly fields: FieldSet;
-  /** The stored entry it was read from, while unchanged. */
+  /** The stored entry that the owner was read from, as long as it is unchanged. */
   readonly stored?: { readonly entry: ManagedFieldsEntry; readonly fields: FieldSet } | undefined;
 }
 
@@ -25,7 +25,10 @@ export type Owners = ReadonlyMap<string, Owner>;
 
 export const noOwners: Owners = new Map();
 
-/** The identity of an owner; an applier is the same in all versions. Sorts as Kubernetes sorts managers. */
+/**
+ * Returns the identity of an owner; that of an applier is the same in all versions. Identities sort as Kubernetes sorts
+ * managers.
+ */
 export function identityOf(owner: Pick<Owner, 'manager' | 'operation' | 'apiVersion' | 'subresource'>): string {
   const { manager, operation, apiVersion, subresource } = owner;
   let text = manager === '' ? '{' : `{"manager":${goJson(manager)},`;
@@ -36,10 +39,10 @@ export function identityOf(owner: Pick<Owner, 'manager' | 'operation' | 'apiVers
 }
 
 /**
- * Reads entries; of two with one identity the later counts. `stored` entries are known to be spelt as `write...`
- * spells them, and are written back as they are.
+ * Parses entries; of two entries with the same identity, the later one counts. `stored` entries are known to be
+ * canonical, as `writeManagedFields` writes them, and are written back unchanged.
  *
- * @throws Error with Kubernetes' text for entries it cannot make sense of.
+ * @throws Error with the text of Kubernetes for an invalid entry
  */
 export function* readManagedFields(
   entries: Json | undefined,
@@ -80,7 +83,10 @@ function* readEntry(entry: ManagedFieldsEntry, index: number, stored: boolean): 
   };
 }
 
-/** The entries in Kubernetes' order: appliers first, then by second, manager, version and subresource. */
+/**
+ * Returns the entries in the order of Kubernetes: appliers first, then by time in seconds, manager, version and
+ * subresource.
+ */
 export function* writeManagedFields(owners: Owners): Steps<readonly ManagedFieldsEntry[]> {
   const entries: ManagedFieldsEntry[] = [];
   for (const owner of [...owners.values()].sort(byRank)) entries.push(yield* writeEntry(owner));
@@ -110,8 +116,9 @@ const byRank = (a: Owner, b: Owner): number =>
   (isOfDefinition(a) && isOfDefinition(b) ? 0 : byName(a, b));
 
 /**
- * The owners of a definition stay in the order in which they wrote, also within a second: where several API servers run
- * it is established five seconds later, so that what was created stands first.
+ * Whether this is an owner of a CustomResourceDefinition. Such owners stay in the order in which they wrote, even
+ * within one second: with several API servers, a definition is established only five seconds later, so that the entry
+ * of its creation comes first.
  */
 const isOfDefinition = ({ apiVersion }: Owner): boolean => apiVersion.startsWith('apiextensions.');
 
@@ -120,12 +127,12 @@ const byName = (a: Owner, b: Owner): number =>
   compareText(a.apiVersion, b.apiVersion) ||
   compareText(a.subresource, b.subresource);
 
-/** Whether a client asks to reset all ownership, by no entries or one empty entry. */
+/** Whether a client requests that all ownership is reset, by an empty list or a single empty entry. */
 export const isReset = (entries: Json | undefined): boolean =>
   isList(entries) &&
   (entries.length === 0 || (entries.length === 1 && isObject(entries[0]) && Object.keys(entries[0]).length === 0));
 
-/** Why entries are invalid, in Kubernetes' words; undefined if they are valid. */
+/** Returns why entries are invalid, in the words of Kubernetes; undefined if they are valid. */
 export function managedFieldsProblem(entries: readonly ManagedFieldsEntry[] | undefined): string | undefined {
   try {
     runSync(readManagedFields(entries as Json | undefined));

@@ -7,10 +7,11 @@ import type { PathElement } from './path-element.js';
 import { formOf, type ListShape, type MapShape, maxShapeDepth, type Shape, shapeOfMember } from './shape.js';
 
 /**
- * The live value with a configuration merged in: scalars and atomic values replaced, maps by member, sets united,
- * map lists by key. Applied items stand in applied order; others keep their place relative to them.
+ * Merges a configuration into the live value: scalars and atomic values are replaced, maps are merged by member, sets
+ * are united, and map lists are merged by key. Applied items are in the order of the configuration; other items keep
+ * their position relative to them.
  *
- * @throws UnidentifiedItem for a list item without identity.
+ * @throws UnidentifiedItem for a list item without identity
  */
 export function* merge(shape: Shape, live: Json, config: Json): Steps<Json> {
   const later = new DeferredWork();
@@ -52,7 +53,7 @@ function mergedMembers(map: MapShape, live: Json, config: Json, place: Place): J
     }
   };
   const { copy, isPostponed } = changedCopy(l, names.length, mergeAt, place.later);
-  // Of so many members some are kept.
+  // If the merge is postponed there are many members, so the map is not empty.
   return isPostponed || isKept || !isEmpty(copy) ? copy : undefined;
 }
 
@@ -72,7 +73,7 @@ function mergedItems(list: ListShape, live: Json, config: Json, place: Place): J
     const item = l[at] ?? null;
     const element = pathElementOf(list, item);
     liveElements.push(element);
-    // A repeated item has no value that another could be merged with.
+    // Of a repeated item there is no single value to merge with.
     liveItems.set(element, liveItems.has(element) ? null : item);
   };
 
@@ -95,8 +96,9 @@ function mergedItems(list: ListShape, live: Json, config: Json, place: Place): J
 }
 
 /**
- * Which item comes next in a merged list: applied ones (`element` alone) and those only the live list has, by their
- * index there. Live-only items stay before the applied item they stood before, as far as applied order allows.
+ * Yields the items of a merged list in order: applied items with their `element` only, and items that only the live
+ * list has with their index there. Items of the live list stay before the applied item that they preceded, as far as
+ * the order of the applied items allows.
  */
 function* mergeOrder(
   live: readonly PathElement[],

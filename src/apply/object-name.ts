@@ -1,11 +1,11 @@
 import { isObject, type Json, type JsonObject } from '../api/object.js';
 import type { ApplyContext } from './write-context.js';
 
-/** Names of kinds and objects in errors of an apply. */
+/** Formats the names of kinds and objects in errors of apply. */
 
 export const kindText = ({ group, version, kind }: ApplyContext['kind']): string => `${group}/${version}, Kind=${kind}`;
 
-/** The kind that a configuration names. */
+/** Returns the kind that a configuration names: `<group>/<version>, Kind=<kind>`. */
 export function kindOf(config: JsonObject): string {
   const apiVersion = textOf(config['apiVersion']);
   const parts = apiVersion.split('/');
@@ -14,7 +14,7 @@ export function kindOf(config: JsonObject): string {
   return kindText({ group, version, kind: textOf(config['kind']) });
 }
 
-/** The name of an object in errors: `<namespace>/<name>; <group>/<version>, Kind=<kind>`. */
+/** Returns the name of an object in errors: `<namespace>/<name>; <group>/<version>, Kind=<kind>`. */
 export function objectName(config: JsonObject): string {
   const metadata = isObject(config['metadata']) ? config['metadata'] : {};
   return `${textOf(metadata['namespace'])}/${textOf(metadata['name'])}; ${kindOf(config)}`;

@@ -46,10 +46,10 @@ const maxUpdateManagers = 10;
 const ancientChanges = 'ancient-changes';
 
 /**
- * The object with its owners as they are after a create, an update or a patch other than apply. `live` is what was
- * there before, as its API version prints it (absent on create); `next` is what the client wants, decoded and
- * defaulted, before admission and before the kind's own preparation. Never fails: where fields cannot be told apart,
- * nobody owns any.
+ * Returns the object with its owners after a create, an update, or a patch other than apply. `live` is the object
+ * before the write, as its API version represents it (absent on create); `next` is the object that the client wants,
+ * decoded and defaulted, but before admission and before the preparation by its kind. Never fails: if the objects
+ * cannot be compared field by field, the result has no owners.
  */
 export function* recordUpdate(
   writing: WriteContext & { readonly live: ApiObject | undefined; readonly next: ApiObject },
@@ -80,7 +80,10 @@ export function* recordUpdate(
   }
 }
 
-/** Owners that the client sent count only on the main resource, and if they are valid. */
+/**
+ * Returns the owners before an update. Owners that the client sent are used only for the main resource, and only if
+ * they are valid.
+ */
 function* ownersBefore(live: JsonObject | undefined, next: JsonObject, isSubresource: boolean): Steps<Owners> {
   const kept = yield* storedOwners(live);
   const sent = managedFieldsOf(next);
@@ -94,10 +97,10 @@ function* ownersBefore(live: JsonObject | undefined, next: JsonObject, isSubreso
   }
 }
 
-/** The fields without those that are never owned. */
+/** Returns the fields without those that are never owned. */
 export const ownableFields = (fields: FieldSet): FieldSet => difference(fields, neverOwned);
 
-/** Owners after an update of `live` to `next`, both without managedFields. */
+/** Returns the owners after an update of `live` to `next`, both without managedFields. */
 export function* ownersAfterUpdate(
   writing: WriteContext,
   { owners, live: stored, next }: { readonly owners: Owners; readonly live: JsonObject; readonly next: JsonObject },
@@ -116,17 +119,17 @@ export function* ownersAfterUpdate(
   const bare = { manager, operation: 'Update', apiVersion, subresource } as const;
   const identity = identityOf(bare);
   const fields = union(own, kept.get(identity)?.fields ?? emptySet);
-  // Behind those who wrote before.
+  // The owner moves behind those who wrote before.
   kept.delete(identity);
   kept.set(identity, { ...bare, time: timestamp(writing.now), fields });
   return capped(kept);
 }
 
 /**
- * Returns the owners after a change: changed and removed fields leave all owners except `self`, and owners without
- * fields are dropped.
+ * Returns the owners after a change: all owners except `self` lose the fields that were changed or removed, and owners
+ * without fields are dropped.
  *
- * @throws FieldConflicts unless `force`, if another owner has a changed field.
+ * @throws FieldConflicts unless `force`, if another owner has a changed field
  */
 export function* updateOwners(
   owners: Owners,
@@ -153,7 +156,7 @@ export function* updateOwners(
   return kept;
 }
 
-/** Adapts the owners' fields to the current schema, in which a list or map may have become atomic. */
+/** Adapts the fields of the owners to the current schema, in which a list or map may have become atomic. */
 export function* reconcileOwners(writing: WriteContext, live: LiveVersions, owners: Owners): Steps<Owners> {
   if (isBuiltIn(writing.schema)) return owners;
   const fitting = new Map<string, Owner>();
@@ -166,7 +169,7 @@ export function* reconcileOwners(writing: WriteContext, live: LiveVersions, owne
   return fitting;
 }
 
-/** At most ten update entries: the oldest of each version are joined into one. */
+/** Joins the oldest update entries of each version until at most ten update entries are left. */
 function capped(owners: Owners): Owners {
   if (owners.size <= maxUpdateManagers) return owners;
   const updates = [...owners].filter(([, { operation }]) => operation === 'Update');
@@ -186,7 +189,7 @@ function capped(owners: Owners): Owners {
     }
     const bare = { manager: ancientChanges, operation: 'Update', apiVersion, subresource: '' } as const;
     const bucket = identityOf(bare);
-    // Where the bucket's own turn comes, there has been no other for the first.
+    // If this is the bucket itself, the first entry of the version joins it: nothing has been joined with that one yet.
     const joins = identity === bucket ? first : identity;
     const into = kept.has(bucket) ? bucket : first;
     const fields = union(kept.get(joins)?.fields ?? emptySet, kept.get(into)?.fields ?? emptySet);

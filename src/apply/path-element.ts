@@ -4,9 +4,9 @@ import { isList, isObject, type Json, type JsonObject } from '../api/object.js';
 import { compareText, sortTexts } from '../api/text-order.js';
 
 /**
- * One step of a field path, in the spelling of FieldsV1 (KEP-555), which also serves as its key:
- * `f:<name>` a member, `k:<json>` the list item with these keys, `v:<json>` the set item with this value,
- * `i:<number>` the item at an index. Spelt canonically, equal steps are equal strings.
+ * One element of a field path in the form of FieldsV1 (KEP-555): `f:<name>` for a member, `k:<json>` for the list item
+ * with these keys, `v:<json>` for the set item with this value, `i:<number>` for the item at an index. In canonical
+ * form, equal elements are equal strings.
  */
 export type PathElement = string;
 
@@ -14,7 +14,7 @@ export const fieldElement = (name: string): PathElement => `f:${name}`;
 export const valueElement = (value: Json): PathElement => `v:${goJson(value)}`;
 export const indexElement = (at: number): PathElement => `i:${at}`;
 
-/** `keys` in any order. */
+/** Returns the element of a list item with these keys, which may be in any order. */
 export function keyElement(keys: readonly (readonly [name: string, value: Json])[]): PathElement {
   const only = keys[0];
   if (keys.length === 1 && only !== undefined) return `k:{${goJson(only[0])}:${goJson(only[1])}}`;
@@ -22,17 +22,18 @@ export function keyElement(keys: readonly (readonly [name: string, value: Json])
   return `k:{${sorted.map(([name, value]) => `${goJson(name)}:${goJson(value)}`).join(',')}}`;
 }
 
-/** Name of the member a step leads to; undefined for steps into lists. */
+/** Returns the name of the member that an element leads to; undefined for elements of lists. */
 export const fieldNameOf = (element: PathElement): string | undefined =>
   element.startsWith('f:') ? element.slice(2) : undefined;
 
-/** Lists have a few keys; what a client spells may have any number. */
+/** The limits for keys in elements from clients. Lists have only a few keys. */
 const keyLimits = { maxDepth: Number.POSITIVE_INFINITY, maxValues: 1_000 };
 
 /**
- * Reads a step as a client may have spelt it. `undefined`: of a kind nobody knows yet, to be ignored.
+ * Parses an element that a client has sent, which may not be canonical; undefined for an element of an unknown kind,
+ * which is ignored.
  *
- * @throws Error with Go's text when it is malformed.
+ * @throws Error with the text of Go if it is malformed
  */
 export function readPathElement(text: string): PathElement | undefined {
   if (text.length < 2) throw new Error('key must be 2 characters long:');
@@ -57,7 +58,7 @@ export function readPathElement(text: string): PathElement | undefined {
   }
 }
 
-/** As error texts spell a step: `.data`, `[name="x"]`, `[="v"]`, `[0]`. */
+/** Formats an element as error texts do: `.data`, `[name="x"]`, `[="v"]`, `[0]`. */
 function printPathElement(element: PathElement, printNumber: PrintNumber): string {
   const rest = element.slice(2);
   switch (element[0]) {
@@ -76,7 +77,10 @@ function printPathElement(element: PathElement, printNumber: PrintNumber): strin
 
 type PrintNumber = (value: number | bigint) => string;
 
-/** A path in texts. In applied objects whole numbers are integers; what FieldsV1 says is read as floats. */
+/**
+ * Formats a path as error texts do. In applied objects whole numbers are integers; numbers in FieldsV1 are read as
+ * floats.
+ */
 export const printPath = (
   path: readonly PathElement[],
   printNumber: PrintNumber = (value) => goFloatText(Number(value)),
@@ -94,7 +98,7 @@ function printed(value: Json, printNumber: PrintNumber): string {
   return String(value);
 }
 
-/** The steps in the order of FieldsV1: members by name, then keys, values and indexes, each by content. */
+/** Returns the elements in the order of FieldsV1: members by name, then keys, values and indexes, each by content. */
 export function sortPathElements(elements: Iterable<PathElement>): PathElement[] {
   const sorted = [...elements];
   if (sorted.length < 2) return sorted;
@@ -109,10 +113,13 @@ export function sortPathElements(elements: Iterable<PathElement>): PathElement[]
     .map(({ element }) => element);
 }
 
-/** Items of most lists have one key, and that is a text, or are texts themselves. */
+/** Matches the beginning of an element whose only key or value is a string, as in most lists. */
 const beforeText = /^(?:k:\{"[^"\\]*":|v:)"/;
 
-/** What the elements have between the two, if that is all they have and none needs escapes. */
+/**
+ * Returns the strings between `begin` and `end` in all elements; undefined if an element has another form, or a string
+ * with escapes.
+ */
 function textsBetween(begin: string, elements: readonly PathElement[], end: string): string[] | undefined {
   const texts: string[] = [];
   for (const element of elements) {
@@ -132,7 +139,7 @@ function contentOf(element: PathElement): Json {
   return element[0] === 'k' && isObject(content) ? Object.entries(content).flat() : content;
 }
 
-/** Numbers before text before booleans before lists before maps before null. */
+/** Compares contents of elements: numbers come before strings, booleans, lists, maps and null. */
 function compareContent(left: Json, right: Json): number {
   const kinds = kindRank(left) - kindRank(right);
   if (kinds !== 0) return kinds;

@@ -11,12 +11,12 @@ import type { WriteContext } from './write-context.js';
 
 const pruning = 'failed to prune fields: ';
 
-/** The value if it is an object, else `otherwise`. */
+/** Returns the value if it is an object, otherwise the second argument. */
 export const objectOrElse = (value: Json, otherwise: JsonObject): JsonObject => (isObject(value) ? value : otherwise);
 
 /**
- * Removes fields that the applier owned, no longer applies, and nobody else owns. `owners` includes the fields applied
- * now.
+ * Removes the fields that the applier owned, that it no longer applies, and that no other manager owns. `owners`
+ * includes the fields that are applied now.
  */
 export function* pruneFields(
   writing: WriteContext,
@@ -45,8 +45,8 @@ export function* pruneFields(
 }
 
 /**
- * Whether everything that an applier owned is among what it applies now, and nobody wrote another version: then nothing
- * is to be taken out, and there is no conversion that could fail.
+ * Whether an applier applies everything again that it owned, and no manager uses another version: then nothing is to be
+ * removed, and no conversion can fail.
  */
 function isAppliedAgain(previous: Owner, owners: Owners): boolean {
   for (const { apiVersion } of owners.values()) if (apiVersion !== previous.apiVersion) return false;
@@ -54,7 +54,7 @@ function isAppliedAgain(previous: Owner, owners: Owners): boolean {
   return difference(previous.fields, applied).size === 0;
 }
 
-/** Adds back owned fields, version by version, converted to the version of `bare`. */
+/** Adds back the fields that have owners, version by version, converted to the version of `bare`. */
 function* addBackOwned(
   writing: WriteContext,
   merged: JsonObject,
@@ -82,9 +82,9 @@ function* addBack(
   given: {
     readonly merged: JsonObject;
     readonly bare: JsonObject;
-    /** Version of both. */
+    /** The version of `merged` and `bare`. */
     readonly in: string;
-    /** Version that `owned` is in. */
+    /** The version of the field names in `owned`. */
     readonly apiVersion: string;
     readonly owned: FieldSet;
   },

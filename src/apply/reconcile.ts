@@ -4,8 +4,8 @@ import type { PathElement } from './path-element.js';
 import type { Shape } from './shape.js';
 
 /**
- * Adapts a field set to the current schema: owned fields below something that became atomic are replaced by the whole.
- * What became granular stays as it was.
+ * Adapts a field set to the current schema: owned fields below a value that has become atomic are replaced by the whole
+ * value. Fields below a value that has become granular stay as they were.
  */
 export function reconcileFieldSet(shape: Shape, set: FieldSet): FieldSet {
   let out: Map<PathElement, FieldNode> | undefined;
@@ -21,7 +21,8 @@ export function reconcileFieldSet(shape: Shape, set: FieldSet): FieldSet {
 }
 
 function reconcileNode(shape: Shape, node: FieldNode): FieldNode {
-  // A value of any form is judged by its map form; what is deduced from values has no type that could change.
+  // If several forms are allowed, the map form decides. Shapes that are deduced from values have no types that could
+  // change.
   if (shape.map?.deduced) return node;
   if (shape.map === undefined && shape.scalar !== undefined) return node;
   if (shape.map?.atomic || (shape.map === undefined && shape.list?.type === 'atomic')) return leaf;

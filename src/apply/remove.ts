@@ -5,8 +5,8 @@ import { fieldElement } from './path-element.js';
 import { formOf, maxShapeDepth, type Shape, shapeOfMember } from './shape.js';
 
 /**
- * The value without the fields of a set. A container that loses its last part stays as an empty one, and so does an
- * atomic value of which a part was to go. List items without identity stay as they are.
+ * Returns the value without the fields of a set. A container without any parts left stays as an empty one, and so does
+ * an atomic value of which a part was to be removed. List items without identity are kept.
  */
 export function remove(shape: Shape, value: Json, fields: FieldSet, depth = 0): Json {
   if (fields.size === 0 || depth >= maxShapeDepth) return value;
@@ -36,5 +36,5 @@ export function remove(shape: Shape, value: Json, fields: FieldSet, depth = 0): 
   return left;
 }
 
-/** The value without its content; null if it is not a container although its schema says so. */
+/** Returns the value without its content: an empty list or object; null for a scalar that does not fit its schema. */
 const emptied = (value: Json): Json => (isList(value) ? [] : isObject(value) ? {} : null);

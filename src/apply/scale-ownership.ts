@@ -6,20 +6,23 @@ import { storedOwners, withOwners } from './object-owners.js';
 import { fieldElement } from './path-element.js';
 
 /**
- * Who owns the number of replicas, seen from a Scale and from the object it scales: the one field they share has a
- * name in each. A Scale is written like any object, with the owners that `toScale` gives it; `fromScale` takes what
- * they have become back to the object.
+ * Converts the ownership of the number of replicas between an object and its Scale, in which the field has different
+ * names. A Scale is written like any object, with the owners that `toScale` gives it; `fromScale` transfers the
+ * resulting owners to the object.
  */
 
 const scaleVersion = 'autoscaling/v1';
 const replicas: Path = [fieldElement('spec'), fieldElement('replicas')];
 
-/** Where each version of a kind keeps its replicas; undefined where it has none. Other versions are unknown. */
+/**
+ * The path of the replicas in each version of a kind; undefined for a version without replicas. Other versions are
+ * unknown.
+ */
 export type ReplicasPaths = ReadonlyMap<string, readonly string[] | undefined>;
 
 const pathIn = (paths: ReplicasPaths, apiVersion: string): Path | undefined => paths.get(apiVersion)?.map(fieldElement);
 
-/** The Scale with those owners of the object that own its replicas. */
+/** Returns the Scale with those owners of the object that own its replicas. */
 export function toScale(object: ApiObject, scale: ApiObject, paths: ReplicasPaths): ApiObject {
   const kept = new Map<string, Owner>();
   for (const [identity, owner] of runSync(storedOwners(asJson(object)))) {
@@ -31,9 +34,9 @@ export function toScale(object: ApiObject, scale: ApiObject, paths: ReplicasPath
 }
 
 /**
- * The object with its owners after its Scale was written. As in Kubernetes, replicas that an update owned become those
- * of the scale, in an entry without time, though nothing changed; `apiVersion` is the version of the object they are
- * named in.
+ * Returns the object with its owners after its Scale was written. As in Kubernetes, replicas that an update owned get
+ * an entry for the Scale without a time, even if nothing changed. `apiVersion` is the version of the object in which
+ * the fields are named.
  */
 export function fromScale(
   object: ApiObject,
@@ -45,7 +48,7 @@ export function fromScale(
   for (const [identity, owner] of runSync(storedOwners(asJson(object)))) {
     if (!paths.has(owner.apiVersion)) continue;
     const path = pathIn(paths, owner.apiVersion);
-    // An Update is known by its version, which is another in a Scale: only an Apply is found again.
+    // The identity of an update contains the version, which differs in a Scale: only apply entries are found again.
     if (path === undefined || !has(owner.fields, path) || scale.delete(identity)) kept.set(identity, owner);
     else {
       const fields = difference(owner.fields, setOf(path));
@@ -55,7 +58,8 @@ export function fromScale(
   const path = pathIn(paths, apiVersion);
   if (path !== undefined) {
     for (const [identity, owner] of scale) {
-      // With its identity in the Scale it may be beside an entry of the same owner. The next read keeps one of them.
+      // With its identity in the Scale, the entry may duplicate one of the same owner. The next read keeps only one of
+      // them.
       if (has(owner.fields, replicas)) {
         kept.set(identity, { ...owner, apiVersion, time: undefined, fields: setOf(path) });
       }

@@ -6,7 +6,10 @@ import type { Schema } from '../schema/schema.js';
 import { checkShape, joinErrors } from './check.js';
 import { shapeOfObject } from './shape.js';
 
-/** Why an object does not fit its schema and cannot be compared field by field, in Kubernetes' words. */
+/**
+ * Returns why an object does not fit its schema, so that it cannot be compared field by field, in the words of
+ * Kubernetes; undefined if it fits.
+ */
 export function* schemaMismatch(schema: Schema, object: JsonObject): Steps<string | undefined> {
   if (isBuiltIn(schema) && !mayLackKeys(schema)) return undefined;
   const errors = yield* checkShape(shapeOfObject(schema), object, { duplicates: true });
@@ -19,7 +22,7 @@ export const isBuiltIn = ({ wire }: Schema): boolean => wire !== undefined;
 /** Whether a kind has a map list whose keys are all omitted when empty. */
 const mayLackKeys = oncePer((kind: Schema): boolean => hasKeylessItems(kind, new Set()));
 
-/** `seen`: schemas may contain themselves. */
+/** Implements `mayLackKeys`. `seen` is needed because schemas may contain themselves. */
 function hasKeylessItems(schema: Schema, seen: Set<Schema>): boolean {
   if (seen.has(schema)) return false;
   seen.add(schema);

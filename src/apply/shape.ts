@@ -7,8 +7,8 @@ import { zeroOf } from '../schema/presence.js';
 import type { Schema } from '../schema/schema.js';
 
 /**
- * What server-side apply needs to know of a schema: whether a value is replaced as a whole or by its parts, and how the
- * parts are identified. A value may take more than one form if the schema leaves its type open.
+ * The properties of a schema that server-side apply needs: whether a value is replaced as a whole or in parts, and how
+ * the parts are identified. A shape has several forms if the schema does not determine the type.
  */
 export interface Shape {
   readonly scalar: ScalarKind | undefined;
@@ -19,30 +19,33 @@ export type ScalarKind = 'string' | 'numeric' | 'boolean' | 'untyped';
 export type Form = 'map' | 'scalar' | 'list';
 
 export interface ListShape {
-  /** Items of `set` and `map` lists are identified one by one; other lists are one value. */
+  /** Items of `set` and `map` lists are identified one by one; an atomic list is one value. */
   readonly type: 'atomic' | 'set' | 'map';
   readonly keys: readonly string[];
-  /** Values of key fields that an item leaves out. */
+  /** The values of key fields that items leave out. */
   readonly keyDefaults: ReadonlyMap<string, Json>;
   readonly items: Shape;
 }
 
 export interface MapShape {
   readonly atomic: boolean;
-  /** Members that the schema names. */
+  /** The members that the schema names. */
   readonly fields: ReadonlyMap<string, Shape>;
-  /** Shape of other members; undefined if none are allowed. */
+  /** The shape of all other members; undefined if there may be none. */
   readonly others: Shape | undefined;
-  /** No schema: the shapes of members are deduced from their values. */
+  /** Whether there is no schema, so that the shapes of members are deduced from their values. */
   readonly deduced: boolean;
 }
 
-/** Below this depth values are taken as a whole, so that no object can exhaust the stack; none read from a text is deeper. */
+/**
+ * The depth from which on values are treated as atomic, so that no object can exhaust the stack. No value that was
+ * parsed from a text is deeper.
+ */
 export const maxShapeDepth = maxDepth;
 
 const nothing: ReadonlyMap<string, never> = new Map<string, never>();
 
-/** A value of any type, atomic. */
+/** The shape of an atomic value of any type. */
 const untypedShape: Shape = {
   scalar: 'untyped',
   get list(): ListShape {
@@ -53,7 +56,7 @@ const untypedShape: Shape = {
   },
 };
 
-/** Any value: maps by their members, lists as a whole. What holds where there is no schema. */
+/** The shape of a value without a schema: maps are merged by member, lists are atomic. */
 const deducedShape: Shape = {
   scalar: 'untyped',
   list: untypedShape.list,
@@ -72,7 +75,7 @@ const scalarShapes = Object.fromEntries(
 
 const known = { strict: new WeakMap<Schema, Shape>(), preserving: new WeakMap<Schema, Shape>() };
 
-/** Shape of a whole object. Its metadata has the shape every object's has, whatever the schema says. */
+/** Returns the shape of a whole object. Its metadata has the usual shape, whatever the schema says. */
 export const shapeOfObject = oncePer((schema: Schema): Shape => {
   const { map } = shapeOf(schema, false);
   const fields = new Map(map?.fields ?? []);
@@ -84,7 +87,10 @@ export const shapeOfObject = oncePer((schema: Schema): Shape => {
   return { scalar: undefined, list: undefined, map: { atomic, fields, others, deduced: false } };
 });
 
-/** `preserving`: a schema further out keeps unknown fields, which then holds here as well. */
+/**
+ * Returns the shape of a schema, which is cached. `preserving`: an enclosing schema preserves unknown fields, which
+ * then holds here as well.
+ */
 function shapeOf(schema: Schema, preserving: boolean): Shape {
   const keeps = preserving || schema.preserveUnknownFields === true;
   const cache = keeps ? known.preserving : known.strict;
@@ -120,7 +126,10 @@ function makeShape(schema: Schema, preserving: boolean): Shape {
   }
 }
 
-/** Parts are made when first asked for: schemas are large, and objects use little of them. */
+/**
+ * A shape whose list and map forms are created when they are first needed: schemas are large, and objects use little of
+ * them.
+ */
 class LazyShape implements Shape {
   readonly scalar: ScalarKind | undefined;
   #makeList: (() => ListShape) | undefined;
@@ -178,7 +187,9 @@ function listShape(schema: Schema, preserving: boolean): ListShape {
   return { type, keys, keyDefaults: type === 'map' ? keyDefaults(schema.items, keys) : nothing, items };
 }
 
-/** Where no list type is given, merge keys of strategic merge count. */
+/**
+ * Returns the type and the keys of a list. Without a list type, they follow from the strategic merge strategy and key.
+ */
 function listIdentity(schema: Schema): { readonly type: ListShape['type']; readonly keys: readonly string[] } {
   if (schema.listType === 'map') return { type: 'map', keys: schema.listMapKeys ?? [] };
   if (schema.listType !== undefined) return { type: schema.listType, keys: [] };
@@ -187,7 +198,7 @@ function listIdentity(schema: Schema): { readonly type: ListShape['type']; reado
   return schema.patchMergeKey === undefined ? { type: 'set', keys: [] } : { type: 'map', keys: [schema.patchMergeKey] };
 }
 
-/** Go fields that are always written count as defaulted to their zero value. */
+/** Returns the default values of key fields. Go fields that are always written default to their zero value. */
 function keyDefaults(items: Schema | undefined, keys: readonly string[]): ReadonlyMap<string, Json> {
   const defaults = new Map<string, Json>();
   for (const key of keys) {
@@ -199,7 +210,9 @@ function keyDefaults(items: Schema | undefined, keys: readonly string[]): Readon
   return defaults;
 }
 
-/** The form of a shape that a value takes; for null or a value that fits none, the first form of the shape. */
+/**
+ * Returns the form of a shape that a value has; for null, or a value that fits no form, the first form of the shape.
+ */
 export function formOf(shape: Shape, value: Json | undefined): Form {
   const exact = exactForm(shape, value);
   if (exact !== undefined) return exact;
@@ -207,7 +220,7 @@ export function formOf(shape: Shape, value: Json | undefined): Form {
   return shape.scalar !== undefined ? 'scalar' : 'list';
 }
 
-/** The form a value takes exactly; undefined for null and for a value the shape does not allow. */
+/** Returns the form that a value has; undefined for null and for a value that the shape does not allow. */
 export function exactForm(shape: Shape, value: Json | undefined): Form | undefined {
   if (value === undefined || value === null) return undefined;
   if (isList(value)) return shape.list === undefined ? undefined : 'list';

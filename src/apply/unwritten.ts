@@ -4,7 +4,10 @@ import { isEmpty } from '../schema/presence.js';
 import type { Schema } from '../schema/schema.js';
 import { withMember, withoutMember } from './json-value.js';
 
-/** The object without empty members that decoding keeps but that are never written, and so never owned. */
+/**
+ * Returns the object without the empty members that decoding keeps but that are never written, and therefore never
+ * owned.
+ */
 export function withoutUnwritten(schema: Schema, object: JsonObject): JsonObject {
   let left = object;
   for (const path of pathsOf(schema)) left = withoutEmpty(left, path);
@@ -13,12 +16,15 @@ export function withoutUnwritten(schema: Schema, object: JsonObject): JsonObject
 
 type Path = readonly string[];
 
-/** Where a kind has such members: next to none has any. */
+/** The paths of such members in a kind; hardly any kind has some. */
 const pathsOf = oncePer((schema: Schema): readonly Path[] =>
   schema.wire === undefined ? [] : [...pathsWithin(schema)].filter(([root]) => root !== 'metadata'),
 );
 
-/** Not in lists and maps: what is in a list of structs is owned as a whole, and only there do schemas contain themselves. */
+/**
+ * Yields the paths, except for those in lists and maps: lists of structs are owned as a whole, and schemas contain
+ * themselves only there.
+ */
 function* pathsWithin(schema: Schema): Generator<Path> {
   for (const [name, of] of schema.properties ?? []) {
     if (of.wire?.keepsEmpty === true) yield [name];

@@ -1,27 +1,27 @@
 import type { ApiObject, JsonObject } from '../api/object.js';
 import type { Schema } from '../schema/schema.js';
 
-/** What field ownership needs to know about a write. */
+/** The properties of a write that field ownership depends on. */
 export interface WriteContext {
-  /** Schema of the object in `apiVersion`. */
+  /** The schema of the object in `apiVersion`. */
   readonly schema: Schema;
-  /** Version of the endpoint written to: `v1`, `apps/v1`. */
+  /** The version of the endpoint, such as `v1` or `apps/v1`. */
   readonly apiVersion: string;
   /** The field manager, as `managerName` returns it. */
   readonly manager: string;
-  /** Absent for the main resource. */
+  /** The subresource that is written; absent for the main resource. */
   readonly subresource?: string | undefined;
-  /** Milliseconds. */
+  /** The time of the write, in milliseconds since the epoch. */
   readonly now: number;
-  /** Fields that writes through this endpoint reset and never own, with everything below them. */
+  /** The fields that writes through this endpoint reset and never own, with everything below them. */
   readonly resetFields?: readonly (readonly string[])[] | undefined;
-  /** For kinds with several versions. */
+  /** The versions of the kind, if there are several. */
   readonly versions?: Versions | undefined;
 }
 
 /** The versions of a kind. */
 export interface Versions {
-  /** The same object in another version, with its schema there; undefined if there is no such version. */
+  /** Returns the object in another version, with its schema there; undefined if there is no such version. */
   convert(object: JsonObject, apiVersion: string): { readonly object: JsonObject; readonly schema: Schema } | undefined;
 }
 
@@ -33,11 +33,11 @@ export interface ApplyContext extends WriteContext {
   readonly config: JsonObject;
   /** The kind of the endpoint. */
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
-  /** Take over fields that others own. */
+  /** Whether to take over fields that other managers own. */
   readonly force: boolean;
   /**
-   * It is applied to a custom resource's Scale. Kubernetes has no fields of Scales for owners to be found by, nor can it
-   * convert a Scale that an apply changed: it refuses both.
+   * Whether the configuration is applied to the Scale of a custom resource. Kubernetes can neither determine owners for
+   * the fields of a Scale without owners, nor convert a Scale that an apply has changed: it refuses both.
    */
   readonly isScale?: boolean;
 }

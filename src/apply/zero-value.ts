@@ -5,8 +5,8 @@ import { presenceOf, zeroOf } from '../schema/presence.js';
 import type { Schema } from '../schema/schema.js';
 
 /**
- * The JSON of an empty object, with which a created object is compared: built-in kinds always write structs and some
- * fields; a custom resource is empty.
+ * Returns the JSON of an empty object, which a created object is compared with: structs and some fields of built-in
+ * kinds are always written; an empty custom resource has no members.
  */
 export const zeroObject = oncePer(
   (schema: Schema): JsonObject => (schema.wire === undefined ? {} : zeroStruct(schema)),
