@@ -38,15 +38,15 @@ import type { Store } from './store/store.js';
 
 /** A running server. */
 export interface Server {
-  /** The URL at which it accepts connections; undefined if it only serves this process. */
+  /** URL at which connections are accepted; undefined if the server can only be used from this process. */
   readonly url: string | undefined;
-  /** PEM of the CA that clients need to trust. It changes when its file does (`listen.serving`). */
+  /** CA in PEM that clients need to trust. It changes when its file does (`listen.serving`). */
   readonly ca: string;
-  /** A kubeconfig with administrator rights, as YAML. Needs `listen`. */
+  /** Kubeconfig with the rights of an administrator, as YAML. Requires `listen`. */
   readonly adminKubeconfig: string;
-  /** Returns a client in this process for the given user (default: an administrator), with that user's rights. */
+  /** Returns a client in this process for the given user (an administrator by default), with that user's rights. */
   client(user?: UserInfo, options?: ClientOptions): Client;
-  /** Ends watches, lets requests finish, stops controllers, closes the store. Idempotent. */
+  /** Ends watches, lets requests finish, stops controllers and closes the store. Further calls have no effect. */
   stop(): Promise<void>;
   /** Calls `stop`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -54,18 +54,18 @@ export interface Server {
 
 const administrator: UserInfo = { username: 'kubernetes-admin', groups: [wellKnown.masters, wellKnown.authenticated] };
 
-/** Starts a server: API, store and controllers, in this process. Resolves when it is ready. */
+/** Starts a server in this process: API, store and controllers. Resolves when the server is ready. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
   return (await openServer(options)).server;
 }
 
-/** A server and its request handler, for requests that do not come over its sockets. */
+/** A server and its request handler, for requests that do not arrive on its sockets. */
 export interface OpenedServer {
   readonly server: Server;
   handle(request: ApiRequest): Promise<ApiResponse>;
   /** Like `server.client`, with a user agent that is recorded as the manager of written fields. */
   clientOf(user: UserInfo, agent: string, options?: ClientOptions): Client;
-  /** The store that was given or opened. */
+  /** The store that was passed or opened. */
   readonly store: Store;
 }
 

@@ -1,17 +1,17 @@
 /**
- * The names of domains: the only place that spells them. With the defaults every Kubernetes client works
- * unmodified; other values rename groups, well-known signers and annotations as a whole.
+ * Domain names of API groups and well-known names. With the defaults, every Kubernetes client works unmodified; other
+ * values rename groups, well-known signers and annotations consistently.
  */
 export interface Domains {
-  /** Suffix of API groups: `certificates.<api>`. */
+  /** Suffix of API groups, as in `certificates.<api>`. */
   readonly api: string;
-  /** Prefix of well-known signers, labels and annotations: `<signer>/kube-apiserver-client`. */
+  /** Prefix of well-known signers, labels and annotations, as in `<signer>/kube-apiserver-client`. */
   readonly signer: string;
-  /** Prefixes of schema extensions, all of the same meaning; the first is the one the server writes itself. */
+  /** Prefixes of schema extensions, which all have the same meaning; the server itself writes the first one. */
   readonly extensions: readonly string[];
 }
 
-/** The names of Kubernetes. */
+/** The domain names of Kubernetes. */
 export const defaultDomains: Domains = {
   api: 'k8s.io',
   signer: 'kubernetes.io',

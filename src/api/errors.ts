@@ -327,5 +327,5 @@ export const deadlineExceeded = (details?: StatusDetails): ApiError =>
 export const serviceUnavailable = (message: string): ApiError =>
   new ApiError({ reason: 'ServiceUnavailable', message });
 
-/** An error without a reason, which Kubernetes returns with code 500 by default. */
+/** An error without a reason, as Kubernetes returns in some cases; by default with code 500. */
 export const untyped = (message: string, code = 500): ApiError => new ApiError({ message, code });

@@ -1,6 +1,6 @@
-/** Behaviour that can be turned on and off, named and set by default as in Kubernetes 1.36. */
+/** Features that can be enabled or disabled, with the names and defaults of Kubernetes 1.36. */
 export interface FeatureGates {
-  /** KEP-5866: lists, watches and deletecollection read `shardSelector`. */
+  /** Supports `shardSelector` in lists, watches and deletions of collections (KEP-5866). */
   readonly ShardedListAndWatch: boolean;
 }
 

@@ -1,26 +1,29 @@
 import type { UserInfo } from '../api/user.js';
 
-/** A request that has been authorized and is about to be served. Requests of the server's own controllers are included. */
+/** An authorized request that is about to be served. Requests of the server's own controllers are included. */
 export interface InterceptedRequest {
   readonly user: UserInfo;
-  /** False for paths that name no resource, such as /version; then only `path` and `verb` are meaningful. */
+  /** Whether the path names a resource; if it does not, such as /version, only `path` and `verb` are meaningful. */
   readonly isResource: boolean;
-  /** The path without the query. */
+  /** Path without the query. */
   readonly path: string;
-  /** get, list, watch, create, update, patch, delete or deletecollection; for non-resource paths the method in lower case. */
+  /**
+   * Verb: get, list, watch, create, update, patch, delete or deletecollection; for non-resource paths the HTTP method
+   * in lower case.
+   */
   readonly verb: string;
   readonly group: string;
   readonly version: string;
-  /** The plural name of the resource. */
+  /** Name of the resource, in plural. */
   readonly resource: string;
-  /** Empty if the request has none; so are the two members that follow. */
+  /** Name of the subresource; empty if there is none. `namespace` and `name` are empty as well if there is none. */
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
 }
 
 /**
- * Sees requests before they are served, and may delay them. An ApiError that it throws is the answer; anything else
- * becomes a server error (500). For tests.
+ * Called for requests before they are served; may delay them. An ApiError that it throws is returned to the caller; any
+ * other error causes a server error (500). For tests.
  */
 export type Intercept = (request: InterceptedRequest) => void | Promise<void>;

@@ -1,12 +1,12 @@
 import { wellKnown } from '../api/user.js';
 import type { Authenticator } from './authenticator.js';
 
-/** Whether requests without credentials are accepted; with `paths`, only for exactly these. */
+/** Whether requests without credentials are accepted; with `paths`, only for exactly these paths. */
 export type AnonymousPolicy = boolean | { readonly paths: readonly string[] };
 
 /**
- * Authenticates requests without credentials as `system:anonymous` if the current policy allows it. Must come last: a
- * refused credential is an error before this authenticator is tried.
+ * Authenticates requests without credentials as `system:anonymous` if the current policy allows it. Must be the last
+ * authenticator: an invalid credential must be refused before this one is tried.
  */
 export const anonymous = (given: {
   readonly apiAudiences: readonly string[];

@@ -4,21 +4,21 @@ import { readExtraHeaders } from './extra-headers.js';
 import { PeerVerifier } from './peer-certificate.js';
 import { defaultProxyHeaders, type FrontProxyHeaders } from './proxy-headers.js';
 
-/** The proxies that are trusted to name the caller, and the headers in which they do. */
+/** The proxies that are trusted to identify the caller, and the headers in which they do. */
 export interface FrontProxyOptions extends Partial<FrontProxyHeaders> {
   /**
-   * PEM of the CAs that issue the proxies' certificates. They must not be those of clients, or any client could name any
-   * user.
+   * Returns the CAs in PEM that issue the proxies' certificates. They must not be CAs of clients: otherwise every
+   * client could claim to be any user.
    */
   readonly bundle: () => string;
-  /** Common names a proxy may have; empty: any. */
+  /** Common names that the certificate of a proxy may have; empty for any. */
   readonly allowedNames?: readonly string[];
   readonly clock: Clock;
 }
 
 /**
- * Authenticates callers by a proxy's headers. The proxy is authenticated by a certificate; without one, or without the user
- * header, the headers are ignored.
+ * Authenticates callers by the headers of a proxy, which is authenticated by its certificate. Without a certificate, or
+ * without the user header, the headers are ignored.
  */
 export function frontProxy(options: FrontProxyOptions): Authenticator {
   const { allowedNames = [], ...given } = { ...defaultProxyHeaders, ...options };

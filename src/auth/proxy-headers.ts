@@ -1,7 +1,8 @@
-/** The names of the headers in which a proxy names the caller, in any case. */
+/** Names of the headers in which a proxy identifies the caller; case does not matter. */
 export interface FrontProxyHeaders {
-  /** The first header whose first value is not empty counts. */
+  /** Headers with the username; the first one with a first value that is not empty is used. */
   readonly usernameHeaders: readonly string[];
+  /** Headers with the UID; the first one with a first value that is not empty is used. */
   readonly uidHeaders: readonly string[];
   readonly groupHeaders: readonly string[];
   readonly extraHeaderPrefixes: readonly string[];

@@ -2,10 +2,7 @@ import { type Domains, defaultDomains, groupIn } from '../api/domains.js';
 import type { ApiObject } from '../api/object.js';
 import type { ResourceDefinition, Subresource } from './resource-definition.js';
 
-/**
- * Returns a built-in definition with its group renamed to the configured domains; its storage and behaviour stay the
- * same.
- */
+/** Returns a built-in definition with its group in the configured domain; storage and behaviour stay the same. */
 export function definitionIn(domains: Domains, definition: ResourceDefinition): ResourceDefinition {
   if (domains.api === defaultDomains.api) return definition;
   const { group, subresources } = definition;

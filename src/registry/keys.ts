@@ -2,7 +2,10 @@ import { type ApiError, badRequest } from '../api/errors.js';
 import type { ObjectKey } from '../api/object.js';
 import { checkName } from '../api/request-keys.js';
 
-/** The resource of a storage key, which is `<group>/<plural>/[<namespace>/]<name>` with the core group as `core`. */
+/**
+ * A resource, as far as it determines the keys of its objects in the store: `<group>/<plural>/[<namespace>/]<name>`,
+ * with the core group as `core`.
+ */
 interface Located {
   readonly group: string;
   readonly homeGroup?: string;
@@ -27,7 +30,8 @@ export const storageKey = (resource: Located, { namespace, name }: ObjectKey): s
 export const namespaceRequired = (): ApiError => badRequest('Namespace parameter required.');
 
 /**
- * Throws for a key that cannot name an object: no namespace for a namespaced kind, or a name that no object can have.
+ * Throws for a key that cannot be that of an object: without a namespace for a namespaced kind, or with a name that no
+ * object can have.
  */
 export function checkLookupKey({ namespaced }: { readonly namespaced: boolean }, { namespace, name }: ObjectKey): void {
   if (namespaced && namespace === '') throw namespaceRequired();
@@ -35,13 +39,13 @@ export function checkLookupKey({ namespaced }: { readonly namespaced: boolean },
 }
 
 /**
- * Returns a predicate: whether objects of a group and plural share a storage prefix, or the group and plural, with one of
- * these kinds.
+ * Returns a predicate: whether the objects of a group and plural share a storage prefix, or the group and plural, with
+ * one of these kinds.
  */
 export function overlapping(kinds: readonly Located[]): (group: string, plural: string) => boolean {
   const taken = new Set(kinds.flatMap((kind) => [`${kind.group}/${kind.plural}`, `${homeOf(kind)}/${kind.plural}`]));
   return (group, plural) => taken.has(`${group}/${plural}`);
 }
 
-/** The part of a storage key after the resource's prefix: `namespace/name` or `name`. */
+/** Returns the part of a storage key after the prefix of the resource: `namespace/name` or `name`. */
 export const relativeKey = (resource: Located, key: string): string => key.slice(storagePrefix(resource).length);

@@ -23,12 +23,15 @@ import {
 } from '../api/violations.js';
 import type { NameRule } from './resource-definition.js';
 
-/** Rules for the metadata of every kind: what the server sets, what may change, what is valid. Pure. */
+/**
+ * The rules for the metadata of every kind: which fields the server sets, which may change, and which values are valid.
+ * Pure.
+ */
 
 type Meta = ObjectMeta;
 const base = 'metadata';
 
-/** An object without these members of its metadata. */
+/** Returns an object without these members of its metadata. */
 function withoutMeta<T extends ApiObject>(object: T, ...members: readonly (keyof Meta)[]): T {
   if (!members.some((member) => object.metadata[member] !== undefined)) return object;
   const metadata = { ...object.metadata };
@@ -36,11 +39,11 @@ function withoutMeta<T extends ApiObject>(object: T, ...members: readonly (keyof
   return { ...object, metadata };
 }
 
-/** Drops the fields that only the server sets. The first step of every create. */
+/** Returns the object without the fields that only the server sets: the first step of every create. */
 export const wipeSystemFields = <T extends ApiObject>(object: T): T =>
   withoutMeta(object, 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink');
 
-/** Sets the server-owned fields of a new object; `generation` only if the kind has generations. */
+/** Returns a new object with its server-owned fields set; `generation` only if the kind has generations. */
 export const fillSystemFields = <T extends ApiObject>(
   object: T,
   given: { readonly uid: string; readonly now: number; readonly countsGenerations: boolean },
@@ -55,8 +58,8 @@ export const fillSystemFields = <T extends ApiObject>(
 });
 
 /**
- * Restores the fields that an update cannot change from the stored object. `selfLink` is never stored, but a dry run
- * returns it.
+ * Returns the object of an update with the fields restored that an update cannot change. `selfLink` is never stored,
+ * but a dry run returns it.
  */
 export function keepSystemFields<T extends ApiObject>(
   next: T,
@@ -76,7 +79,7 @@ export function keepSystemFields<T extends ApiObject>(
   return { ...next, metadata };
 }
 
-/** Metadata that a write to the status of most kinds silently cannot change. */
+/** Metadata that writes to the status cannot change for most kinds; such changes are ignored. */
 const notByStatus = [
   'deletionTimestamp',
   'selfLink',
@@ -86,7 +89,10 @@ const notByStatus = [
   'ownerReferences',
 ] as const;
 
-/** The metadata of a write to `status`. Other members stay as sent, so that a different uid is refused. */
+/**
+ * Returns the metadata for a write to the status. Other members stay as they were sent, so that a different uid is
+ * refused.
+ */
 export function resetForStatus(next: Meta, previous: Meta): Meta {
   const metadata: { -readonly [Member in keyof Meta]: Meta[Member] } = { ...next };
   for (const member of notByStatus) {
@@ -156,8 +162,8 @@ export function* validateMetadata(
 }
 
 /**
- * Violations of the rules for updates of metadata, with the rules for its maps and lists repeated, as Kubernetes
- * reports them.
+ * Returns the violations of the rules for updates of metadata. Those for its maps and lists are repeated, as in
+ * Kubernetes.
  */
 export function* validateMetadataUpdate(next: ApiObject, previous: ApiObject): Steps<readonly Violation[]> {
   const [now, old] = [next.metadata, previous.metadata];
@@ -262,13 +268,13 @@ function* validateFinalizers(list: readonly string[] | undefined): Steps<readonl
 /** The finalizers that Kubernetes itself defines. */
 export const standardFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
-/** Violations of a finalizer name that is neither a standard one nor qualified by a domain. */
+/** Returns the violations of a finalizer name that is neither a standard one nor qualified by a domain. */
 export const finalizerNameViolations = (path: string, name: string): readonly Violation[] =>
   name.includes('/') || standardFinalizers.has(name)
     ? []
     : [invalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified')];
 
-/** Finalizers of most built-in kinds are standard ones or have a domain. */
+/** Checks that the finalizers of an object are standard ones or qualified by a domain, as for most built-in kinds. */
 export const validateFinalizerNames = ({ finalizers }: Meta): readonly Violation[] =>
   validateEach(finalizers ?? [], (name, at) => finalizerNameViolations(index(child(base, 'finalizers'), at), name));
 
@@ -289,12 +295,12 @@ function validateManagedFields({ managedFields }: Meta): readonly Violation[] {
 }
 
 /**
- * Violations that kinds with metadata rules of their own report on an update: immutable metadata, and names of
- * finalizers.
+ * Returns the violations that kinds with metadata rules of their own report on an update: changes of immutable
+ * metadata, and names of finalizers.
  */
 export function* validateMetadataChange(next: ApiObject, previous: ApiObject): Steps<readonly Violation[]> {
   return [...(yield* validateMetadataUpdate(next, previous)), ...validateFinalizerNames(next.metadata)];
 }
 
-/** Accepts any name that can be a path segment of a URL: what the generic registry checks on updates. */
+/** The name rule of the generic registry for updates: any name that can be a path segment of a URL. */
 export const anyName: NameRule = pathSegment;

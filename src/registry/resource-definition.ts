@@ -6,71 +6,88 @@ import type { Findings, Violation } from '../api/violations.js';
 import type { Schema } from '../schema/schema.js';
 import type { Revision } from '../store/store.js';
 
-/** Groups of rules for an update: validity of metadata and of contents, and what must not change of either. */
+/**
+ * Groups of rules for an update: validity of the metadata and of the contents, and which changes of either are allowed.
+ */
 export type UpdateRules = 'metadata' | 'metadata change' | 'contents' | 'change';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
-/** Defines one kind: everything specific to it. What all kinds have in common is in the registry and the API server. */
+/**
+ * Definition of one kind: everything that is specific to it. The registry and the API server contain what all kinds
+ * have in common.
+ */
 export interface ResourceDefinition<T extends ApiObject = ApiObject> extends ResourceType<T> {
-  /** Built-in kinds and custom resources share one code path; only a handful of texts and encodings depend on this. */
+  /**
+   * Whether the kind is built in or a custom resource. Both are served by the same code; only a few texts and encodings
+   * depend on this.
+   */
   readonly origin: 'built-in' | 'custom';
-  /** Schema of the whole object, `kind`, `apiVersion` and `metadata` included. Compiled on first use. */
+  /** Schema of the whole object, including `kind`, `apiVersion` and `metadata`. It is compiled on first use. */
   readonly schema: Schema;
-  /** Default: all eight. */
+  /** Verbs that the kind supports; all eight by default. */
   readonly verbs?: readonly Verb[];
-  /** Rule for `metadata.name`, and with `prefix` for `generateName`. Default: DNS subdomain. */
+  /** Rule for `metadata.name`, and with `prefix` for `generateName`; a DNS subdomain by default. */
   readonly nameRule?: NameRule;
-  /** Replaces `nameRule` where a valid name depends on the rest of the object. Pure. */
+  /**
+   * Returns the name rule, instead of `nameRule`, for a kind whose valid names depend on the rest of the object. Pure.
+   */
   nameRuleOf?(object: T): NameRule;
   /**
-   * The kind's own rules for an update, in the order of their causes. Kinds that list metadata rules report its
-   * violations twice, because the generic rules check it for every kind; for the others metadata is checked once the
-   * rest is valid. Default: `metadata change`, `metadata`, `contents`.
+   * The kind's own rules for an update, in the order in which their violations are reported; by default `metadata
+   * change`, `metadata`, `contents`. For kinds that list metadata rules, violations of these are reported twice,
+   * because the generic rules check them for every kind; for other kinds the metadata is checked once the rest is
+   * valid.
    */
   readonly updateRules?: readonly UpdateRules[];
-  /** Finalizers need not be qualified by a domain. Always so for custom resources. */
+  /** Whether finalizers need not be qualified by a domain. Always true for custom resources. */
   readonly anyFinalizer?: boolean;
-  /** PUT of an absent object creates it. */
+  /** Whether a PUT of an absent object creates it. */
   readonly createOnUpdate?: boolean;
-  /** PUT without a resourceVersion overwrites whatever is there. */
+  /** Whether a PUT without a resourceVersion overwrites the object unconditionally. */
   readonly unconditionalUpdate?: boolean;
   /**
-   * Kubernetes has no watch cache for the kind: reads always see the latest state, are paged whatever resourceVersion
-   * they name, and never wait for one.
+   * Whether Kubernetes has no watch cache for the kind: reads then always return the latest state, are paged regardless
+   * of the resourceVersion that they name, and never wait for one.
    */
   readonly uncached?: boolean;
-  /** DELETE returns the object instead of a Status; with `untold`, OpenAPI documents a Status nevertheless. */
+  /** Whether DELETE returns the object instead of a Status; with `untold`, OpenAPI nevertheless documents a Status. */
   readonly returnsDeleted?: boolean | 'untold';
-  /** Whether a write increments `metadata.generation`. Present for kinds that have it. */
+  /** Whether a write increments `metadata.generation`; absent for kinds without generations. */
   readonly newGeneration?: (next: T, previous: T) => boolean;
-  /** Member whose empty lists and maps are stored as absent; sending one still increments the generation. */
+  /**
+   * Member whose empty lists and maps are stored as absent. A write that contains one increments the generation
+   * nevertheless.
+   */
   readonly generationOfEmpty?: string;
-  /** Names of `fieldSelector` beyond metadata.name and metadata.namespace, and how to read them ("" when absent). */
+  /**
+   * Fields that field selectors support in addition to metadata.name and metadata.namespace, each with a function that
+   * returns its value ("" if it is absent).
+   */
   readonly selectableFields?: Readonly<Record<string, (object: T) => string>>;
-  /** False for a namespaced kind whose `fieldSelector` does not support metadata.namespace. */
+  /** False for a namespaced kind whose field selectors do not support metadata.namespace. */
   readonly selectsNamespace?: false;
-  /** Table columns after Name. Default: Age. */
+  /** Table columns after the name; by default the age. */
   readonly columns?: readonly Column<T>[];
-  /** False if the columns do not begin with the name (events). */
+  /** False if the first column is not the name (events). */
   readonly leadsWithName?: boolean;
-  /** The condition of a table row, if any: that the object is completed. */
+  /** Returns the condition of a table row if the object is completed; otherwise undefined. */
   readonly completed?: (object: T) => RowCondition | undefined;
   readonly subresources?: Readonly<Record<string, Subresource<T>>>;
-  /** The store revision since which objects have this representation. Absent: always. */
+  /** Store revision since which objects have this representation; absent if they have always had it. */
   readonly since?: Revision;
-  /** True while requests are served but discovery does not list the kind yet. */
+  /** True if requests are served although discovery does not list the kind, or does not list it yet. */
   readonly undiscovered?: boolean;
-  /** Warning sent with every response if this version is deprecated. */
+  /** Warning that is sent with every response if this version is deprecated. */
   readonly deprecation?: string;
   /**
-   * The type that objects are stored as if it differs from the served one: another version, or the kind in another
-   * group. Its schema gives the order of members; absent if that is alphabetical.
+   * The type that objects are stored as, if it differs from the served one: another version, or the kind in another
+   * group. Its schema determines the order of members; without a schema they are in alphabetical order.
    */
   readonly storedAs?: Pick<ResourceDefinition, 'group' | 'version'> & Partial<Pick<ResourceDefinition, 'schema'>>;
   /**
-   * The store distinguishes empty lists from absent ones, as for custom resources; for other kinds empty values are
-   * stored as null.
+   * Whether the stored form distinguishes empty lists from absent ones, as for custom resources. For other kinds, empty
+   * values are stored as null.
    */
   readonly storedAsJson?: true;
   /**
@@ -82,35 +99,47 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
       object: JsonObject,
       apiVersion: string,
     ): { readonly object: JsonObject; readonly schema: Schema } | undefined;
-    /** Present if a webhook converts: makes the object that `convert` would. */
+    /** Present if a webhook converts versions: returns the object that `convert` would return. */
     readonly convertRemotely?: (object: JsonObject, apiVersion: string) => Promise<JsonObject>;
   };
   /** Definitions of all versions of the kind, served or not, including this one; absent if there is only one. */
   readonly siblings?: () => readonly ResourceDefinition[];
-  /** False for kinds that the garbage collector ignores: deletion never adds its finalizers to them. */
+  /** False for kinds that the garbage collector ignores. Deletions never add its finalizers to their objects. */
   readonly garbageCollected?: boolean;
-  /** Top-level fields that writes to the main resource never own (managedFields), e.g. `['status']`. */
+  /** Top-level fields that writes to the main resource never own (managedFields), such as `['status']`. */
   readonly resetFields?: readonly (readonly string[])[];
 
-  /** Present if bodies are not decoded by the schema alone (custom resources). */
+  /** Present if the schema alone does not determine how bodies are decoded (custom resources). */
   readonly reader?: BodyReader<T>;
-  /** Present if objects are not stored in the form they are served in. */
+  /** Present if objects are stored in another form than the one that is served. */
   readonly codec?: Codec<T>;
 
-  /** Defaults that the schema cannot express; runs after those of the schema. Pure; in steps if it can take long. */
+  /**
+   * Returns the object with the defaults that the schema cannot express; called after those of the schema are set.
+   * Pure; in steps if it can take long.
+   */
   defaults?(object: T): T | Steps<T>;
-  /** Fills in server-owned fields and drops those that callers may not set. Pure. `previous` is absent on create. */
+  /**
+   * Returns the object with server-owned fields filled in, and without fields that callers may not set. Pure.
+   * `previous` is absent on create.
+   */
   prepare?(next: T, previous: T | undefined, context: RequestContext): T;
   /**
-   * Violations in kind and apiVersion, for kinds whose bodies may name any. Reported instead of violations in metadata.
-   * Pure.
+   * Returns the violations in kind and apiVersion, for kinds whose bodies may name any type. They are reported instead
+   * of violations in metadata. Pure.
    */
   typeViolations?(next: T): readonly Violation[];
-  /** Returns all violations beyond schema and metadata; in steps if that can take long. Pure. */
+  /**
+   * Returns all violations of rules that neither the schema nor the metadata rules express; in steps if that can take
+   * long. Pure.
+   */
   validate?(next: T, previous: T | undefined, context: RequestContext, known?: Known): Findings;
-  /** Immutable fields that an update changes, if they are reported apart from the contents (`updateRules`). Pure. */
+  /**
+   * Returns the violations by an update that changes immutable fields, if these are reported separately from the
+   * contents (`updateRules`). Pure.
+   */
   validateChange?(next: T, previous: T, context: RequestContext, known?: Known): Findings;
-  /** Warnings for the client about an accepted object. Pure. */
+  /** Returns warnings for the client about an accepted object. Pure. */
   warnings?(next: T, previous: T | undefined): readonly string[];
   /** Called after every stored update. Must not throw. */
   updated?(next: T, previous: T): void;
@@ -120,44 +149,45 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
    */
   answer?(request: T, context: RequestContext): Promise<T>;
   /**
-   * For kinds whose deletion involves more than metadata.finalizers (Namespace, CustomResourceDefinition). The first
-   * request only marks the object; once nothing holds it, the next request or update removes it.
+   * How objects are deleted, for kinds whose deletion depends on more than metadata.finalizers (Namespace,
+   * CustomResourceDefinition). The first request only marks the object; once nothing holds it, the next request or
+   * update removes it.
    */
   readonly deletion?: {
-    /** Overrides the propagation policy of the first request. Pure. */
+    /** Returns the propagation policy of the first request, instead of the requested one. Pure. */
     policy?(sent: DeletionPolicy): DeletionPolicy;
-    /** Marks the object as terminating; deletionTimestamp is already set. Pure. */
+    /** Returns the object marked as terminating; deletionTimestamp is already set. Pure. */
     mark(object: T, context: RequestContext): T;
     /** Whether something other than metadata.finalizers still holds the object. */
     held(object: T): boolean;
   };
 }
 
-/** Decodes request bodies of one version. Pure. */
+/** Decodes the request bodies of one version. Pure. */
 export interface BodyReader<T extends ApiObject> {
   /**
-   * Prunes and defaults a body whose kind has been checked. Throws ApiError (400) if it cannot be decoded. A body that
-   * apply or admission `made` is pruned only when it is stored, and unreadable metadata in it is left out.
+   * Prunes and defaults a body whose kind has been checked. Throws ApiError (400) if it cannot be decoded. For a body
+   * that apply or admission `made`, pruning waits until it is stored, and unreadable metadata is dropped.
    */
   decode(
     body: JsonObject,
     options: { readonly made: boolean },
   ): Steps<{ readonly object: T; readonly unknownFields: readonly string[] }>;
-  /** Prunes an object that apply or admission made, as storing it does. */
+  /** Returns an object that apply or admission made, pruned as it is when it is stored. */
   pruned(object: T): T;
 }
 
 /** Converts objects of one version to and from their stored form. Pure. */
 export interface Codec<T extends ApiObject> {
-  /** Decodes a stored object, of whatever version, into this version. */
+  /** Decodes a stored object of any version into this version. */
   read(stored: JsonObject): T;
-  /** Decodes the metadata alone, as `read` would; absent if that needs the whole object. */
+  /** Decodes only the metadata, with the same result as `read`; absent if that requires the whole object. */
   readonly readMetadata?: (stored: JsonObject) => JsonObject;
   /** Encodes an object in the storage version. Throws ApiError (500) if it cannot be read there. */
   store(object: T): JsonObject;
   /**
-   * Present if a webhook converts versions: `read` and `store` then handle objects that need no conversion, and these
-   * the others. They reject with the error that the caller gets.
+   * Present if a webhook converts versions: `read` and `store` of the codec then handle only objects that need no
+   * conversion, and these functions handle all others. They reject with the error that is returned to the caller.
    */
   readonly remote?: {
     /** Whether the stored object is in another version than this one. */
@@ -169,10 +199,10 @@ export interface Codec<T extends ApiObject> {
   };
 }
 
-/** Returns the problems of a name, one text each; empty if it is valid. */
+/** Returns the problems of a name, one text for each; empty if the name is valid. */
 export type NameRule = (name: string, options: { readonly prefix: boolean }) => readonly string[];
 
-/** A row's `conditions[]` in a table. */
+/** A condition of a row of a table. */
 export interface RowCondition {
   readonly type: 'Completed';
   readonly status: 'True';
@@ -180,115 +210,125 @@ export interface RowCondition {
   readonly message: string;
 }
 
-/** A column of `kubectl get`. */
+/** A column of the tables that `kubectl get` prints. */
 export interface Column<T extends ApiObject = ApiObject> {
   readonly name: string;
   readonly type: string;
   readonly format?: string;
   readonly description: string;
-  /** 0 is always shown; more only with -o wide. */
+  /** Priority of the column: 0 is always shown, higher values only in wide output. */
   readonly priority?: number;
-  /** `now` in milliseconds, for ages. */
+  /** Returns the value of the cell. `now` is in milliseconds, for ages. */
   cell(object: T, now: number): unknown;
 }
 
 export type Subresource<T extends ApiObject> = SubresourceView<T> | SubresourceAction | SubresourceProjection<T>;
 
-/** A subresource that shows the same object at a second endpoint, such as status or approval. */
+/** A subresource that represents the same object at another endpoint, such as status or approval. */
 export interface SubresourceView<T extends ApiObject> {
   readonly type: 'view';
-  /** Default: get, patch, update. */
+  /** Verbs that the subresource supports; get, patch and update by default. */
   readonly verbs?: readonly Verb[];
   readonly resetFields?: readonly (readonly string[])[];
-  /** False if this subresource cannot be shown as a table. */
+  /** False if this subresource has no table form. */
   readonly tables?: boolean;
-  /** Rules of this subresource for an update, in order. Default: those of the kind. */
+  /** Rules of this subresource for an update, in order; by default those of the kind. */
   readonly updateRules?: readonly UpdateRules[];
-  /** Restores everything that this subresource may not change from `previous`. Pure. */
+  /**
+   * Returns the object with everything restored from `previous` that writes to this subresource may not change. Pure.
+   */
   prepare(next: T, previous: T, context: RequestContext): T;
   validate?(next: T, previous: T, context: RequestContext, known?: Known): Findings;
 }
 
-/** A subresource that answers a request about an object without storing it, such as token. */
+/** A subresource that answers requests about an object and stores nothing, such as token. */
 export interface SubresourceAction {
   readonly type: 'action';
-  /** Kind of the request and of the answer. */
+  /** The kind of the request and of the response. */
   readonly request: {
     readonly group: string;
     readonly version: string;
     readonly kind: string;
     readonly schema: Schema;
   };
-  /** Validates and completes the request; admission sees the result. */
+  /** Returns the request, validated and completed, as admission sees it. */
   prepare(key: ObjectKey, request: ApiObject, context: RequestContext): Promise<ApiObject>;
-  /** Answers the request that `prepare` returned. */
+  /** Returns the response to the request that `prepare` returned. */
   answer(key: ObjectKey, request: ApiObject, context: RequestContext): Promise<ApiObject>;
 }
 
-/** A subresource of another kind, computed from the object and written back into it, such as scale. */
+/**
+ * A subresource with an object of another kind, which is computed from the object and written back into it, such as
+ * scale.
+ */
 export interface SubresourceProjection<T extends ApiObject> {
   readonly type: 'projection';
   readonly of: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'schema' | 'columns'>;
-  /** Default: get, patch, update. */
+  /** Verbs that the subresource supports; get, patch and update by default. */
   readonly verbs?: readonly Verb[];
   /**
-   * The path of the field that is `spec.replicas` in the projection, by version of the kind (`group/version`); undefined if
-   * it has none.
+   * The path of the field that becomes `spec.replicas` of the projection, by version of the kind (`group/version`);
+   * undefined for a version without such a field.
    */
   readonly replicas: ReadonlyMap<string, readonly string[] | undefined>;
   read(object: T): ApiObject;
-  /** The projection that a write starts from, if it differs from the one that a read returns. */
+  /** Returns the projection that a write is based on, if it differs from the one that a read returns. */
   readForWrite?(object: T): ApiObject;
-  /** The projection that a write is validated by and returns, if it differs from the one that a read returns. */
+  /**
+   * Returns the projection that a write is validated by and returns, if it differs from the one that a read returns.
+   */
   readWritten?(object: T): ApiObject;
-  /** Writes the projection back into the object, with the projection's resourceVersion if it has one. */
+  /**
+   * Returns the object with the projection written back into it, and with the resourceVersion of the projection if it
+   * has one.
+   */
   write(object: T, projected: ApiObject): T;
   validate?(projected: ApiObject): readonly Violation[];
 }
 
-/** A stage of the request in which webhooks are called while the caller waits. */
+/** A stage of a request in which webhooks are called. */
 export type WebhookStage = 'mutating-webhook' | 'validating-webhook';
 
-/** The caller that waits for a response, and for how long. */
+/** The caller that waits for a response. */
 export interface Caller {
-  /** Aborted when the caller has gone. */
+  /** Aborted when the caller no longer waits. */
   readonly signal: AbortSignal;
-  /** Deadline of the request, in milliseconds of the server's `monotonic` clock. */
+  /** Deadline of the request, in milliseconds of the `monotonic` time of the clock of the server. */
   readonly deadline?: number | undefined;
-  /** Reports that the caller waited for webhooks, in milliseconds. */
+  /** Called after webhooks were called, with the time that it took, in milliseconds. */
   onWebhookLatency?(what: WebhookStage, milliseconds: number): void;
 }
 
-/** Facts about an object that are known before its own rules run. */
+/** Properties of an object that are known before the rules of its kind run. */
 interface Known {
-  /** Violations found in its metadata. */
+  /** The violations in its metadata. */
   readonly inMetadata?: readonly Violation[] | undefined;
-  /** The empty members of an update as it was sent; see EmptyMembers. */
+  /** The members of an update that were sent empty; see EmptyMembers. */
   readonly emptied?: ReadonlySet<string> | undefined;
 }
 
-/** The request that a definition serves, as far as it may know it. */
+/** The request that is being served, as far as definitions may know it. */
 export interface RequestContext {
   readonly user: UserInfo;
-  /** Name and namespace from the URL; the name is absent on POST. */
+  /** Name and namespace in the URL; the name is absent on POST. */
   readonly key: { readonly namespace?: string | undefined; readonly name?: string | undefined };
   readonly subresource: string | undefined;
   /** Time in milliseconds since the epoch; constant throughout one request. */
   readonly now: number;
-  /** Sends a Warning header with the answer. */
+  /** Adds a Warning header to the response. */
   warn(text: string): void;
   /**
-   * Adds an annotation to the request's audit event; absent if it is not audited. The first value of a key stays. With
-   * `fromLevel`, only events of that level or above get it.
+   * Adds an annotation to the audit event of the request; absent if the request is not audited. The first value of a
+   * key is kept. With `fromLevel`, only events of at least that level contain the annotation.
    */
   readonly annotate?: ((key: string, value: string, fromLevel?: 'Request') => void) | undefined;
-  /** The caller that waits for the response. Absent: no caller that could go away. */
+  /** The caller that waits for the response; absent if there is none that could go away. */
   readonly caller?: Caller | undefined;
 }
 
-/** Type-checks a definition; returns it unchanged. */
+/** Returns the definition unchanged. Calls let the compiler check its type. */
 export const defineResource = <T extends ApiObject>(definition: ResourceDefinition<T>): ResourceDefinition<T> =>
   definition;
 
-/** Erases the kind from the type of a definition; callers must pass it only objects of its own kind. */
+/** Returns a definition without the static type of its objects. Callers must pass it only objects of its own kind. */
 export const genericDefinition = (definition: object): ResourceDefinition => definition as ResourceDefinition;

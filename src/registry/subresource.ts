@@ -16,7 +16,7 @@ export const subresourceOf = (
 export const verbsOfSubresource = (subresource: Subresource<ApiObject>): readonly Verb[] =>
   subresource.type === 'action' ? ['create'] : (subresource.verbs ?? ['get', 'patch', 'update']);
 
-/** The kind that a subresource takes and returns if it differs from the object's; otherwise undefined. */
+/** Returns the kind of the objects of a subresource, if it differs from that of the resource; otherwise undefined. */
 export function subresourceKind(
   subresource: Subresource<ApiObject>,
 ): SubresourceProjection<ApiObject>['of'] | SubresourceAction['request'] | undefined {
@@ -24,10 +24,7 @@ export function subresourceKind(
   return subresource.type === 'action' ? subresource.request : undefined;
 }
 
-/**
- * The definition of the kind that a subresource takes and returns instead of the object's, for decoding and
- * representation.
- */
+/** Returns the definition of the kind of the objects of a subresource, for decoding and representation. */
 export const subresourceDefinition = (
   { plural, namespaced }: ResourceDefinition,
   kind: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'schema' | 'columns'>,

@@ -42,7 +42,7 @@ export interface Authentication {
 
 /** A proxy that authenticates callers and passes on their identity in headers. */
 export interface FrontProxySettings extends Omit<FrontProxyOptions, 'bundle' | 'clock'> {
-  /** PEM of the CAs of its certificates; must not be those of clients. */
+  /** CAs in PEM of the proxy's certificates. They must not be CAs of clients. */
   readonly ca: TextSource;
 }
 

@@ -9,19 +9,24 @@ import { followText, type TextSource } from '../runtime/text-source.js';
 import { kubeconfigTransport } from './kubeconfig-transport.js';
 import { optionDefaults } from './option-defaults.js';
 
-/** Where the audit log goes, and what it says. */
+/** Options of the audit log: what is recorded, and where. */
 export interface AuditOptions {
-  /** An audit policy (`audit.k8s.io/v1`), as YAML or JSON. Read again when its file changes. */
+  /** Audit policy (`audit.k8s.io/v1`), as YAML or JSON. Read again when its file changes. */
   readonly policy: TextSource;
-  /** `-` is standard output; empty or absent: none, and then there must be a webhook. */
+  /**
+   * File for events, one JSON object per line; `-` is standard output. If it is empty or absent, `webhook` is required.
+   */
   readonly logFile?: string;
-  /** Megabytes after which a new file is begun; 0: never. Default 100. */
+  /** Megabytes after which a new file is begun, 100 by default; 0 for never. */
   readonly maxSizeMb?: number;
-  /** Full files kept. Default 10. */
+  /** Number of full files to keep; 10 by default. */
   readonly maxBackups?: number;
-  /** Days after which a full file is removed, when the next one is begun; 0: never. Default 0. */
+  /** Days after which a full file is removed, checked when the next file is begun; 0 (the default) for never. */
   readonly maxAgeDays?: number;
-  /** Events are posted to the server of this kubeconfig file, those of `waitSeconds` (default 30) at once. */
+  /**
+   * Kubeconfig file of a server to which events are posted, and how long events wait to be posted together (30 seconds
+   * by default).
+   */
   readonly webhook?: { readonly kubeconfig: string; readonly waitSeconds?: number };
 }
 
@@ -32,7 +37,7 @@ interface Parts {
   readonly metrics: Metrics;
 }
 
-/** Rejects if the policy is wrong, or events cannot go where they should. */
+/** Opens the audit log. Rejects if the policy is invalid or the events have no usable destination. */
 export async function openAudit(options: AuditOptions, parts: Parts): Promise<AuditLog> {
   const { logFile = '', webhook } = options;
   if (logFile === '' && webhook === undefined)

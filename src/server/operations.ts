@@ -17,24 +17,29 @@ import { optionDefaults } from './option-defaults.js';
 import { measureStore } from './store-metrics.js';
 import { withSyncMetrics } from './sync-metrics.js';
 
-/** What is counted and recorded of requests, and how many are answered at a time. */
+/** Metrics, audit log, and limits on requests. */
 export interface OperationsOptions {
-  /** Count, and answer /metrics. Default true. */
+  /** Whether metrics are collected and served at `/metrics`; true by default. */
   readonly metrics?: boolean;
+  /** Options of the audit log; nothing is recorded by default. */
   readonly audit?: AuditOptions;
-  /** Requests under way at a time; 0: any number. Default 400 that read and 200 that write. */
+  /** Maximum number of concurrent requests that read, except watches, 400 by default; 0 for no limit. */
   readonly readOnlyRequests?: number;
+  /** Maximum number of concurrent requests that write, 200 by default; 0 for no limit. */
   readonly mutatingRequests?: number;
-  /** Watches of one user, or of the service accounts of one namespace together, at a time; 0: any number. Default 10,000. */
+  /**
+   * Maximum number of concurrent watches of one user, or of the service accounts of one namespace together, 10,000 by
+   * default; 0 for no limit.
+   */
   readonly watches?: number;
-  /** Milliseconds a request may take, watches excepted; from 100 to a day. Default 60,000. */
+  /** Maximum duration of a request, except watches, in milliseconds, from 100 to a day; 60,000 by default. */
   readonly requestTimeoutMs?: number;
 }
 
 export interface OpenedOperations {
-  /** The store, timed if anything is counted. */
+  /** The store; its operations are timed if metrics are collected. */
   readonly store: Store;
-  /** Absent if metrics are off. */
+  /** The metrics; undefined if they are not collected. */
   readonly metrics: Metrics | undefined;
   readonly controllers: ControllerMetrics | undefined;
   readonly impersonations: ImpersonationMetrics | undefined;
@@ -43,7 +48,7 @@ export interface OpenedOperations {
   onHandshakeFailed(): void;
   /** Records the remaining lifetime, in seconds, of a request's client certificate. */
   onClientCertificate(seconds: number): void;
-  /** Flushes and closes. */
+  /** Flushes and closes the audit log. */
   close(): Promise<void>;
 }
 

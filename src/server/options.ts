@@ -14,141 +14,167 @@ import type { OperationsOptions } from './operations.js';
 import type { ServingFiles } from './serving-files.js';
 import type { CertificateOptions } from './signing-options.js';
 
-/** The options of a server. Each has a default that suits a server embedded in a program. */
+/** Options of a server. All have defaults that suit a server embedded in a program. */
 export interface ServerOptions {
-  /** A store, or its address: `memory:` (default), `level:DIR`, `etcd:[https://]HOST:PORT,...`. */
+  /** Store of the objects, or its address: `memory:` (the default), `level:DIR`, or `etcd:[https://]HOST:PORT,...`. */
   readonly store?: string | Store;
-  /** How the etcd of such an address is used. */
+  /** Options for the etcd of such an address. */
   readonly etcd?: EtcdOptions;
   /**
-   * How objects are encrypted at such an address: a Kubernetes EncryptionConfiguration, as YAML or JSON. Read again when
-   * its file changes. Default: not at all.
+   * Encryption of the objects at such an address: a Kubernetes EncryptionConfiguration, as YAML or JSON. Read again
+   * when its file changes. Not encrypted by default.
    */
   readonly encryptionConfiguration?: TextSource;
-  /** Where keys and certificates are kept. Default: nowhere; they are made anew each time. */
+  /** Directory of keys and certificates. By default they are kept in memory and created at every start. */
   readonly dataDir?: string;
-  /** Accept connections. Default: none; the server is reached in process only. */
+  /** How the server accepts connections. By default it accepts none and can only be used from this process. */
   readonly listen?: {
-    /** Default 127.0.0.1. */
+    /** Address to listen on; `127.0.0.1` by default. */
     readonly host?: string;
-    /** Default: a free one, as with 0. */
+    /** Port to listen on; by default, and for 0, a free one. */
     readonly port?: number;
-    /** Speak HTTP/2 with clients that offer it; false: only HTTP/1.1. Default true. */
+    /** Whether HTTP/2 is offered to clients, in addition to HTTP/1.1; true by default. */
     readonly http2?: boolean;
     /**
-     * DNS names and addresses by which others reach the server, for its certificate. The first one is also where the
-     * kubeconfig and the documents about tokens say it is. Default: the host, or with `0.0.0.0` and `::` this machine.
+     * DNS names and IP addresses by which clients reach the server, for its certificate. The first one is also used in
+     * the kubeconfig and in the discovery documents about tokens. By default the host, or for `0.0.0.0` and `::` the
+     * names of this machine.
      */
     readonly servingNames?: readonly string[];
     /**
-     * PEM files of a serving certificate that others issue and renew (with its chain), of its key, and of the CAs that
-     * clients verify it by, reloaded when they change. It must be for one of `servingNames`. Default: a certificate of the
-     * server's own CA.
+     * PEM files of a serving certificate that others issue and renew: the certificate with its chain, its key, and the
+     * CAs that clients verify it with. They are reloaded when they change. The certificate must be for one of
+     * `servingNames`. By default a certificate of the server's own CA is used.
      */
     readonly serving?: ServingFiles;
     /** Limits of connections. */
     readonly limits?: Partial<ConnectionLimits>;
   };
-  /** Called once connections are accepted, and awaited before controllers start. Needs `listen`. */
+  /** Called once connections are accepted; controllers start after the promise has resolved. Requires `listen`. */
   readonly onListening?: (listening: { readonly url: string; readonly adminKubeconfig: string }) => Promise<void>;
-  /** Called whenever certificates were renewed because those in use expire soon. Needs `listen`. */
+  /** Called whenever certificates were renewed because the previous ones expire soon. Requires `listen`. */
   readonly onRenewed?: (renewed: { readonly adminKubeconfig: string }) => Promise<void>;
-  /** Called once if the store fails permanently: then stop the server and start another. */
+  /** Called once if the store fails permanently. The program should then stop the server and start another one. */
   readonly onFailed?: (failure: Error) => void;
   /**
-   * Names of the built-in controllers to run, or all. Without `crd-names`, `crd-established` and `crd-finalizer` nothing that
-   * is defined is served. Default: all.
+   * Names of the built-in controllers to run, or all (the default). Without `crd-names`, `crd-established` and
+   * `crd-finalizer`, custom resources are not served.
    */
   readonly controllers?: 'all' | readonly string[];
-  /** Signers beyond the well-known ones. */
+  /** Signers in addition to the well-known ones. */
   readonly signers?: readonly Signer[];
-  /** Default: no log. */
+  /** Logger of the server; nothing is logged by default. */
   readonly log?: Logger;
+  /** Clock of the server; that of the system by default. */
   readonly clock?: Clock;
+  /** Domain names of API groups and well-known names; those of Kubernetes by default. */
   readonly domains?: Domains;
-  /** Features to switch on or off. Defaults are those of Kubernetes 1.36. */
+  /** Features to enable or disable, by default as in Kubernetes 1.36. */
   readonly featureGates?: Partial<FeatureGates>;
-  /** The server of this kubeconfig file gets TokenReviews for bearer tokens that are not recognised here. */
+  /**
+   * Kubeconfig file of the server to which bearer tokens that are not recognised here are sent, as TokenReviews, and
+   * how long its answers are cached (120 seconds by default).
+   */
   readonly authenticationWebhook?: { readonly kubeconfig: string; readonly cacheSeconds?: number };
-  /** The server of this kubeconfig file gets SubjectAccessReviews for the mode `Webhook`. */
+  /**
+   * Kubeconfig file of the server to which SubjectAccessReviews are sent in the mode `Webhook`, and how long its
+   * answers are cached: those that allow (300 seconds by default), and all others (30 seconds by default).
+   */
   readonly authorizationWebhook?: {
     readonly kubeconfig: string;
     readonly allowedSeconds?: number;
     readonly refusedSeconds?: number;
   };
   /**
-   * Addresses of the services that webhook configurations and custom resource definitions name: `namespace/name` or
-   * `namespace/name:port` to `host:port`. Default: none; such webhooks cannot be reached.
+   * Addresses of the Services that webhook configurations and CustomResourceDefinitions name, as `host:port` by
+   * `namespace/name` or `namespace/name:port`. Webhooks at other Services cannot be reached; there are none by default.
    */
   readonly webhookServices?: Readonly<Record<string, string>>;
   /**
-   * Kubeconfig file with the credentials that the server presents to admission webhooks, in users named like the
-   * webhooks (`name.namespace.svc`, `host:port`, `*.example.org`, `*`). Default: none.
+   * Kubeconfig file with the credentials that the server presents to admission webhooks, in users that are named like
+   * the webhooks (`name.namespace.svc`, `host:port`, `*.example.org`, `*`). None are presented by default.
    */
   readonly webhookKubeconfig?: string;
-  /** Authorization modes, in the order they are asked. Default Node, then RBAC. */
+  /** Authorization modes, in the order in which they are tried; Node and RBAC by default. */
   readonly authorization?: AuthorizationMode | readonly AuthorizationMode[];
   /**
-   * Authorizers, in the order they are asked, with any number of webhooks: a Kubernetes AuthorizationConfiguration, as YAML
-   * or JSON, in place of `authorization` and `authorizationWebhook`. Read again when its file changes.
+   * Authorizers in the order in which they are tried, with any number of webhooks: a Kubernetes
+   * AuthorizationConfiguration, as YAML or JSON. Replaces `authorization` and `authorizationWebhook`. Read again when
+   * its file changes.
    */
   readonly authorizationConfiguration?: TextSource;
-  /** Restrict what node agents may write to their own objects. Default: if `Node` is among the modes. */
+  /**
+   * Whether kubelets are restricted to writing their own objects; by default if `Node` is among the authorization
+   * modes.
+   */
   readonly nodeRestriction?: boolean;
-  /** Let callers without credentials in as `system:anonymous`, everywhere or to some paths. Default true. */
+  /**
+   * Whether requests without credentials are accepted as `system:anonymous`, for all paths or for some; true by
+   * default. They still need to be authorized.
+   */
   readonly anonymous?: AnonymousPolicy;
-  /** PEM of CAs whose client certificates are accepted, besides those of the server's own CA. */
+  /** CAs in PEM whose client certificates are accepted, in addition to the server's own CA. */
   readonly clientCa?: TextSource;
-  /** Trust a front proxy to say who is calling. */
+  /** Proxy that authenticates callers and is trusted to pass on their identity. None is trusted by default. */
   readonly frontProxy?: FrontProxySettings;
-  /** Issuers of JWTs and where anonymous requests may go: a Kubernetes AuthenticationConfiguration, as YAML or JSON. */
+  /** Issuers of JWTs, and paths for anonymous requests: a Kubernetes AuthenticationConfiguration, as YAML or JSON. */
   readonly authenticationConfiguration?: TextSource;
-  /** Issuers of service account tokens; the first signs. */
+  /** Issuers of service account tokens. The first one signs tokens; all are accepted. */
   readonly serviceAccountIssuers?: readonly string[];
-  /** Service account tokens are accepted if they are for one of these. Default: the first issuer. */
+  /**
+   * Audiences of this server: service account tokens are accepted if they are for one of these. By default the first
+   * issuer.
+   */
   readonly apiAudiences?: readonly string[];
-  /** Longest lifetime of service account tokens, in seconds; at least 3600. Default: no limit. */
+  /** Maximum lifetime of service account tokens in seconds, at least 3600; unlimited by default. */
   readonly serviceAccountMaxTokenSeconds?: number;
-  /** PEM of the key that signs service account tokens. Default: a key generated at the first start. */
+  /** Private key in PEM that signs service account tokens; by default a key that is generated at the first start. */
   readonly serviceAccountSigningKey?: TextSource;
-  /** PEM of further keys that verify service account tokens. */
+  /** Additional keys in PEM that verify service account tokens. */
   readonly serviceAccountVerificationKeys?: readonly TextSource[];
-  /** URI where relying parties find the keys, if not at this server. */
+  /** URI at which relying parties find the keys of service account tokens; by default at this server. */
   readonly serviceAccountKeySetUri?: string;
-  /** Extend pod tokens requested for the usual hour to a year. Default true. */
+  /** Whether tokens of pods that are requested for the usual hour are extended to a year; true by default. */
   readonly extendServiceAccountTokens?: boolean;
-  /** Static tokens (CSV: token, user, uid, "group,group"). */
+  /** Static tokens, as CSV with the columns token, user, uid and "group,group". */
   readonly staticTokens?: TextSource;
-  /** Longest (and default) lifetime of certificates from the well-known signers, in seconds; at least 600. Default a year. */
+  /**
+   * Maximum and default lifetime of certificates from the well-known signers in seconds, at least 600; a year by
+   * default.
+   */
   readonly signingSeconds?: number;
-  /** PEM files of the CA for the well-known signers, reloaded when they change. Default: the server's own CA. */
+  /**
+   * PEM files of the CA for the well-known signers, reloaded when they change; by default the server's own CA is used.
+   */
   readonly signingCaFiles?: { readonly certificateFile: string; readonly keyFile: string };
-  /** Signers by configuration, rules for approval, and distribution of trust. */
+  /** Additional signers, rules for approval, and distribution of trust anchors. */
   readonly certificates?: CertificateOptions;
-  /** Counting, recording and limiting requests. */
+  /** Metrics, audit log, and limits on requests. */
   readonly operations?: OperationsOptions;
-  /** How long events are kept after they were last written, in seconds; 0: for ever. Default 3600. */
+  /** Seconds for which events are kept after their last write, 3600 by default; 0 keeps them without limit. */
   readonly eventTtlSeconds?: number;
-  /** For tests: sees every request that is allowed before it is served. */
+  /** Called for every authorized request before it is served. For tests. */
   readonly intercept?: Intercept;
-  /** How long a stopping server keeps serving while it reports that it is not ready, in milliseconds. Default 0. */
+  /**
+   * Milliseconds for which a stopping server still serves requests while it reports that it is not ready; 0 by default.
+   */
   readonly shutdownDelayMs?: number;
-  /** How long a stopping server lets requests finish, in milliseconds. Default 10,000. */
+  /** Milliseconds that requests have to finish when the server stops; 10,000 by default. */
   readonly graceMs?: number;
 }
 
-/** Ways to decide what callers may do. */
+/** Authorization mode: how the server decides what callers may do. */
 export type AuthorizationMode = (typeof authorizationModes)[number];
 
 export const authorizationModes = [
-  /** Node agents, by the pods that run on their node. */
+  /** Authorizes kubelets by the pods that run on their node. */
   'Node',
-  /** Roles and their bindings. */
+  /** Authorizes by roles and their bindings. */
   'RBAC',
-  /** A remote server; needs `authorizationWebhook`. */
+  /** Asks a remote server. Requires `authorizationWebhook`. */
   'Webhook',
   /** Allows everything. */
   'AlwaysAllow',
-  /** Allows the administrators' group only. */
+  /** Allows only the group of administrators. */
   'AlwaysDeny',
 ] as const;

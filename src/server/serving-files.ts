@@ -11,7 +11,10 @@ import { isSignedBy } from '../pki/signature.js';
 import { keyPairProblem } from '../resources/secrets/key-pair.js';
 import { type FollowOptions, followFiles, NotYet } from '../runtime/text-source.js';
 
-/** PEM files of a serving certificate that others issued, with its chain, of its key, and of the CAs that verify it. */
+/**
+ * PEM files of a serving certificate that others issue: the certificate with its chain, its key, and the CAs that
+ * verify it.
+ */
 export interface ServingFiles {
   readonly certificateFile: string;
   readonly keyFile: string;

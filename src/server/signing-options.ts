@@ -8,84 +8,102 @@ import { minCertificateSeconds } from '../pki/validity.js';
 
 export type { TrustOptions };
 
-/** A signer by configuration: its name, or `domain/*`, and what signs. */
+/**
+ * A signer that is configured by its name, or `domain/*` for all names in a domain, and by what signs: a CA in files,
+ * in a Secret or on a token, or a program.
+ */
 export type ConfiguredSigner = {
-  /** For a well-known signer all its spellings are meant. */
+  /** Name of the signer, or `domain/*`. The name of a well-known signer includes its other spellings. */
   readonly name: string;
-  /** Longest lifetime, and the one for who asks for none. Default: that of the well-known signers. */
+  /**
+   * Maximum lifetime of certificates in seconds, which is also the default lifetime. By default that of the well-known
+   * signers.
+   */
   readonly maxSeconds?: number;
 } & ((CaUses & (FilesSource | SecretSource | TokenSource)) | CommandSource);
 
-/** What a signer with a CA at hand does beyond signing CertificateSigningRequests. */
+/** Further uses of the CA of a signer, besides CertificateSigningRequests. */
 export interface CaUses {
-  /** Nodes get certificates for pods, too, whose name is the account that a pod runs as, as SPIFFE calls it. */
+  /** Also issues certificates for pods, which contain the SPIFFE ID of the service account that the pod runs as. */
   readonly podCertificates?: {
-    /** The first part of these names: `spiffe://<trustDomain>/ns/<namespace>/sa/<account>`. */
+    /** Trust domain of the SPIFFE IDs: `spiffe://<trustDomain>/ns/<namespace>/sa/<account>`. */
     readonly trustDomain: string;
   };
 }
 
-/** A CA in PEM files, read again when they change. */
+/** A CA in PEM files, which are reloaded when they change. */
 export interface FilesSource {
   readonly certificateFile: string;
   readonly keyFile: string;
 }
 
-/** A CA in a Secret, `namespace/name`: its `tls.crt` and `tls.key`. */
+/** A CA in a Secret: its `tls.crt` and `tls.key`. */
 export interface SecretSource {
+  /** Namespace and name of the Secret, as `namespace/name`. */
   readonly secret: string;
-  /** Make the CA if it is missing, and replace it in time. */
+  /** Creates the CA if it is missing, and rotates it in time. */
   readonly rotation?: {
-    /** Lifetime of the CA. Default: ten years. */
+    /** Lifetime of the CA in seconds; ten years by default. */
     readonly caSeconds?: number;
-    /** How long the next anchor must be in every bundle before its key signs. Default: a day. */
+    /** Seconds for which the next anchor must have been in every bundle before its key signs; a day by default. */
     readonly propagationSeconds?: number;
-    /** A rotation begins when so much is left. Default: the longest lifetime, the propagation, and a week. */
+    /**
+     * Remaining lifetime in seconds at which a rotation begins. By default the maximum lifetime of certificates, plus
+     * the propagation time, plus a week.
+     */
     readonly renewBeforeSeconds?: number;
-    /** Default: P-256. */
+    /** Type of the key; P-256 by default. */
     readonly keyType?: KeyType;
   };
 }
 
-/** A program that signs; docs/signers.md describes the protocol. */
+/** A program that signs; docs/signers.md describes its protocol. */
 export interface CommandSource {
+  /** Program to run, with its arguments. */
   readonly command: readonly string[];
-  /** How long one answer may take. Default: 20. */
+  /** Timeout of one answer in seconds; 20 by default. */
   readonly timeoutSeconds?: number;
-  /** The program issues certificates to pods, too. */
+  /** Also issues certificates for pods. */
   readonly podCertificates?: {
-    /** Names of the annotations that it understands; requests with others are denied. Default: none. */
+    /**
+     * Names of the annotations that the program understands; requests with other annotations are denied. None by
+     * default.
+     */
     readonly annotations?: readonly string[];
   };
 }
 
-/** A CA whose key is in a token. */
+/** A CA whose key is on a PKCS#11 token. */
 export interface TokenSource {
   readonly certificateFile: string;
   readonly pkcs11: {
-    /** The module's shared library. */
+    /** Shared library of the PKCS#11 module. */
     readonly library: string;
     /** Label of the token. */
     readonly token: string;
     /** Label of the private key. */
     readonly key: string;
-    /** File with the pin in its first line. */
+    /** File that contains the PIN in its first line. */
     readonly pinFile: string;
   };
 }
 
-/** Options about certificates and trust. */
+/** Options for certificates and trust. */
 export interface CertificateOptions {
+  /** Signers with a CA or a program of their own. */
   readonly signers?: readonly ConfiguredSigner[];
-  /** Approve and deny by rules. Default: people and the approver of node clients do. */
+  /**
+   * Rules by which requests are approved and denied. By default, people decide, and the built-in approver for client
+   * certificates of nodes.
+   */
   readonly policy?: CertificatePolicy;
-  /** The language of expressions in rules. */
+  /** Compiler of the expressions in rules. */
   readonly expressions?: ExpressionCompiler;
-  /** Distribute bundles of anchors. Default: nothing is distributed, and nothing cleaned up. */
+  /** Bundles of trust anchors to distribute. By default nothing is distributed, and nothing is cleaned up. */
   readonly trust?: TrustOptions;
 }
 
-/** Lifetimes that a signer may have as its longest. */
+/** Checks the maximum lifetime of certificates of a signer, in seconds. */
 export const certificateSeconds = integer({ from: minCertificateSeconds });
 const named = { name: servedSigner, maxSeconds: certificateSeconds };
 const positive = integer({ from: 1 });
@@ -103,7 +121,7 @@ const caUses = {
 };
 type OfCa<S> = Named<S> & CaUses;
 
-/** Signers as they may come from a file, or from a program without types. */
+/** Checks signers from a configuration file, or from a program without static types. */
 export const configuredSigners = listOf(
   oneForm('certificateFile and keyFile, or secret, or command, or certificateFile and pkcs11', {
     command: fields<Named<CommandSource>>(
