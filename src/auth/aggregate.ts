@@ -1,11 +1,14 @@
 import { aggregate } from '../api/go-text.js';
 import { AuthenticationError } from './authenticator.js';
 
-/** The separate texts of an error that may itself be an aggregate. */
+/** Returns the separate texts of an error, which may itself be an aggregate. */
 const textsOf = (error: AuthenticationError): readonly string[] =>
   isTexts(error.cause) ? error.cause : [error.message];
 
-/** Returns one error for several, flattened, with their audit annotations merged; its `cause` is the separate texts. */
+/**
+ * Combines several errors into one: nested aggregates are flattened, and the audit annotations are merged. The `cause`
+ * holds the separate texts.
+ */
 export function aggregateError(errors: readonly AuthenticationError[]): AuthenticationError {
   const texts = errors.flatMap(textsOf);
   const annotations = Object.assign({}, ...errors.map((error) => error.annotations));

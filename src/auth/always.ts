@@ -1,6 +1,6 @@
 import { type Authorizer, noRules } from './authorizer.js';
 
-/** Allows everything; for tests and for servers that trust all their callers. */
+/** Authorizes every request, for tests and for servers that trust all callers. */
 export const alwaysAllow: Authorizer = {
   authorize: async () => ({ verdict: 'allow', reason: '' }),
   rulesFor: async () => ({
@@ -11,7 +11,7 @@ export const alwaysAllow: Authorizer = {
   }),
 };
 
-/** Allows nothing. */
+/** Authorizes no request. */
 export const alwaysDeny: Authorizer = {
   authorize: async () => ({ verdict: 'no-opinion', reason: 'Everything is forbidden.' }),
   rulesFor: async () => noRules(),

@@ -3,40 +3,43 @@ import { configurationMetrics, type ReportConfiguration } from '../runtime/confi
 import { hashOf, LastOutcomes, outcome } from '../runtime/last-outcomes.js';
 import type { Metrics } from '../runtime/metrics.js';
 
-/** Counts the outcomes of tokens of all issuers. */
+/** Metrics of authentication by tokens. */
 export interface AuthenticationMetrics {
-  /** A service account token without an audience was verified. */
+  /** Called when a service account token without an audience was verified. */
   legacyToken(): void;
-  /** A token that lives in a Secret was used. */
+  /** Called when a token from a Secret was used. */
   secretToken(how: SecretTokenUse): void;
-  /** A token with a claim `warnafter` was used, before that time or after it (`isStale`). */
+  /** Called when a token with a claim `warnafter` was used, before that time or after it (`isStale`). */
   renewedToken(isStale: boolean): void;
-  /** A token was looked up in the token cache. */
+  /** Called when a token was looked up in the token cache. */
   cacheLookup(isKnown: boolean, milliseconds: number): void;
-  /** A token that was not cached has been authenticated, or refused (`isError`). */
+  /** Called when a token that was not cached has been authenticated, or refused (`isError`). */
   fetched(isError: boolean): void;
   /** Returns the metrics of an issuer of JWTs that is configured from now on. */
   issuer(url: string): IssuerMetrics;
-  /** Drops the metrics of all other issuers. */
+  /** Removes the metrics of all other issuers. */
   keepIssuers(urls: readonly string[]): void;
-  /** The AuthenticationConfiguration. */
+  /** Reports loads of the AuthenticationConfiguration. */
   readonly configured: ReportConfiguration;
 }
 
-/** `auto`: the account refers to the Secret, as accounts once did automatically. `invalid`: the Secret is marked as such. */
+/**
+ * How the token in a Secret was created. `auto`: the service account refers to the Secret, as accounts once did
+ * automatically. `invalid`: the Secret is marked as invalid.
+ */
 type SecretTokenUse = 'auto' | 'manual' | 'invalid';
 
 export interface IssuerMetrics {
-  /** A token of the issuer was accepted or refused. */
+  /** Called when a token of the issuer was accepted or refused. */
   judged(isGood: boolean, milliseconds: number): void;
-  /** Its keys were fetched; undefined if that failed. */
+  /** Called with the key set that was fetched; undefined if that failed. */
   keysFetched(text: string | undefined): void;
 }
 
 const jwtSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const cacheSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** The metrics of kube-apiserver about tokens. `serverId` tells servers apart that are scraped together. */
+/** Returns the metrics of kube-apiserver about tokens. `serverId` distinguishes servers that are scraped together. */
 export function authenticationMetrics(metrics: Metrics, clock: Clock, serverId: string): AuthenticationMetrics {
   const accountTokens = (name: string, help: string) =>
     metrics.counter({ name: `serviceaccount_${name}_total`, help }).of({});

@@ -3,7 +3,10 @@ import { aggregateError } from './aggregate.js';
 import { type Authenticated, AuthenticationError, type Authenticator } from './authenticator.js';
 import { bearerWarning, type TokenAuthenticator } from './bearer-token.js';
 
-/** Tries authenticators in order; the first that knows the caller wins. If none does, throws their errors as one aggregate. */
+/**
+ * Tries authenticators in order; the first one that recognises the caller decides. If none does, throws all errors as
+ * one aggregate.
+ */
 export const unionAuthenticator = (...authenticators: readonly Authenticator[]): Authenticator => ({
   authenticate: (credentials) => firstKnown(authenticators, (one) => one.authenticate(credentials)),
 });
@@ -33,7 +36,9 @@ async function firstKnown<T>(
 
 const outsiders: readonly string[] = [wellKnown.authenticated, wellKnown.unauthenticated];
 
-/** Adds `system:authenticated` to every authenticated user. The same user object in gives the same user object out. */
+/**
+ * Adds `system:authenticated` to every authenticated user. For the same user object, the result is the same object too.
+ */
 export const withAuthenticatedGroup = (inner: Authenticator): Authenticator => {
   const known = new WeakMap<Authenticated, Authenticated>();
   return {

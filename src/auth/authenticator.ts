@@ -2,15 +2,21 @@ import type { UserInfo } from '../api/user.js';
 
 /** The credentials that a caller presented. */
 export interface Credentials {
-  /** Every value of a header (lower-case name), in order; repeatable headers keep their repetitions. */
+  /**
+   * Returns every value of a header (lower-case name), in order; headers that were sent repeatedly keep their
+   * duplicates.
+   */
   header(name: string): readonly string[];
-  /** Names of all headers, lower case. */
+  /** Returns the names of all headers, in lower case. */
   headerNames(): readonly string[];
-  /** Peer certificates of the TLS connection as DER, leaf first; empty without one. Not yet verified. */
+  /**
+   * The certificates of the peer of the TLS connection in DER, leaf first; empty if there are none. They are not
+   * verified yet.
+   */
   readonly certificates: readonly Buffer[];
-  /** Path of the request, decoded and without the query; absent where there is no request, as in a review. */
+  /** The path of the request, decoded and without the query; absent if there is no request, as for a review. */
   readonly path?: string;
-  /** Audiences the token must be for; absent: those of the API server. */
+  /** The audiences that the token must be for; by default those of the API server. */
   readonly audiences?: readonly string[];
 }
 
@@ -24,14 +30,17 @@ export interface Authenticated {
 }
 
 /**
- * Authenticates a caller. Returns undefined for credentials of other kinds; throws AuthenticationError for an invalid one
- * of its own kind.
+ * Authenticates a caller. Returns undefined for credentials of other kinds; throws AuthenticationError for an invalid
+ * credential of its own kind.
  */
 export interface Authenticator {
   authenticate(credentials: Credentials): Promise<Authenticated | undefined>;
 }
 
-/** Thrown for a credential that is not valid. Has no stack: authenticators that do not recognise a token throw it often. */
+/**
+ * Thrown for an invalid credential. Has no stack, because authenticators often throw it for tokens that they do not
+ * recognise.
+ */
 export class AuthenticationError extends Error {
   override readonly name = 'AuthenticationError';
   /** Facts for the audit log. */

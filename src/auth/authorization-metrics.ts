@@ -4,33 +4,38 @@ import type { Metrics } from '../runtime/metrics.js';
 import { timedCounter } from '../runtime/timed-counter.js';
 import type { Decision } from './authorizer.js';
 
-/** Counts which authorizers decide, and the outcomes of calls to authorization webhooks. */
+/** Metrics of authorizers, and of the calls to authorization webhooks. */
 export interface AuthorizationMetrics {
-  /** Returns a counter for the decisions of an authorizer of this type and name; having no opinion is not a decision. */
+  /**
+   * Returns a function that counts the decisions of an authorizer with this type and name. Having no opinion is not a
+   * decision.
+   */
   decisionsOf(type: string, name: string): (verdict: Decision['verdict']) => void;
   /** Returns the metrics of the webhook with this name. */
   webhook(name: string): AuthorizationWebhookMetrics;
-  /** The AuthorizationConfiguration. */
+  /** Reports loads of the AuthorizationConfiguration. */
   readonly configured: ReportConfiguration;
 }
 
 export interface AuthorizationWebhookMetrics {
-  /** The webhook was called once. */
+  /** Called after every attempt to call the webhook. */
   called(result: CallResult, milliseconds: number): void;
-  /** The webhook failed for good, and other authorizers decide (fail open). */
+  /** Called when the webhook has failed for good and other authorizers decide (fail open). */
   failedOpen(result: CallResult): void;
   /** Counts the outcomes of its match conditions. */
   readonly conditions: ReviewConditionMetrics;
 }
 
-/** Outcome of match conditions: all are met, one is not, or evaluating one failed. */
+/** Counts an outcome of match conditions: all are met, one is not met, or the evaluation of one failed. */
 export type ReviewConditionMetrics = (outcome: 'met' | 'excluded' | 'failed', milliseconds: number) => void;
 
 export type CallResult = 'success' | 'timeout' | 'error';
 
 const webhookSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** The metrics of kube-apiserver about authorizers. `serverId` tells servers apart that are scraped together. */
+/**
+ * Returns the metrics of kube-apiserver about authorizers. `serverId` distinguishes servers that are scraped together.
+ */
 export function authorizationMetrics(
   metrics: Metrics,
   { clock, serverId }: { readonly clock: Clock; readonly serverId: string },

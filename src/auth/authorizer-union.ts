@@ -7,8 +7,8 @@ export interface UnionMember {
 }
 
 /**
- * Combines authorizers: the first verdict other than 'no-opinion' wins; if there is none, the reasons are joined and the
- * request is forbidden.
+ * Combines authorizers: the first verdict other than `no-opinion` decides. If there is none, the request is forbidden,
+ * with the reasons of all authorizers.
  */
 export function unionAuthorizer(...members: readonly UnionMember[]): Required<Authorizer> {
   return {

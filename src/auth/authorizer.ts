@@ -1,10 +1,10 @@
 import type { UserInfo } from '../api/user.js';
 
-/** One access question: about a resource, or about a path that names none. */
+/** The attributes of an access check, for a resource or for a path that names none. */
 export interface AccessAttributes {
   readonly user: UserInfo;
   readonly verb: string;
-  /** Set for a non-resource request; the resource members are then empty. */
+  /** The path of a non-resource request; the resource members are then empty. */
   readonly path?: string;
   readonly group: string;
   readonly version: string;
@@ -12,7 +12,7 @@ export interface AccessAttributes {
   readonly subresource?: string | undefined;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
-  /** Selectors of a list, watch or deletecollection, as text; not validated. */
+  /** Selectors of a list, watch or deletecollection, as text that is not validated. */
   readonly fieldSelector?: string | undefined;
   readonly labelSelector?: string | undefined;
 }
@@ -20,14 +20,17 @@ export interface AccessAttributes {
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no-opinion';
   readonly reason: string;
-  /** An error while deciding that did not keep the authorizer from answering. */
+  /** An error that occurred during the check but did not prevent a decision. */
   readonly error?: string;
 }
 
-/** Answers one access question. */
+/** Decides an access check. */
 export interface Authorizer {
   authorize(attributes: AccessAttributes): Promise<Decision>;
-  /** The rules that apply to a user in a namespace, where the authorizer can list them (SelfSubjectRulesReview). */
+  /**
+   * Returns the rules that apply to a user in a namespace, as far as the authorizer can list them
+   * (SelfSubjectRulesReview).
+   */
   rulesFor?(user: UserInfo, namespace: string): Promise<AccessRules>;
 }
 

@@ -2,25 +2,27 @@ import { isUtf8 } from 'node:buffer';
 import { bytesOfUnpaddedUrlBase64 } from '../api/base64.js';
 import { type Authenticated, AuthenticationError, type Authenticator, type Credentials } from './authenticator.js';
 
-/** Authenticates tokens of one sort, however they were sent. */
+/** Authenticates tokens of one kind, however they were sent. */
 export interface TokenAuthenticator {
   /**
-   * Returns undefined for tokens of other sorts. Throws AuthenticationError for an invalid token of this sort. `audiences`
-   * are those the token must be for.
+   * Returns undefined for tokens of other kinds. Throws AuthenticationError for an invalid token of this kind.
+   * `audiences` are those that the token must be for.
    */
   authenticateToken(token: string, audiences: readonly string[]): Promise<Authenticated | undefined>;
 }
 
-/** The contents of an Authorization header; both members are absent if its scheme is not Bearer. */
+/** The contents of an Authorization header; both members are absent if the scheme is not Bearer. */
 export interface BearerCredential {
   readonly token?: string;
-  /** Set if the scheme is Bearer and the token unreadable, which makes the request anonymous. */
+  /** Set if the scheme is Bearer and the token is unreadable. The request is then anonymous. */
   readonly warning?: string;
 }
 
 const extraSpace = 'the provided Authorization header contains extra space before the bearer token, and is ignored';
 
-/** Reads `Bearer <token>` (RFC 6750, any case of the scheme, exactly one space; what follows the token is ignored). */
+/**
+ * Parses `Bearer <token>` (RFC 6750): the scheme in any case, exactly one space; anything after the token is ignored.
+ */
 export function readBearer(header: string | undefined): BearerCredential {
   const text = (header ?? '').trim();
   const start = text.indexOf(' ') + 1;
@@ -37,8 +39,8 @@ export const bearerWarning = (credentials: Credentials): string | undefined =>
 export const invalidBearerToken = 'invalid bearer token';
 
 /**
- * Authenticates by tokens in the Authorization header. A token that no authenticator recognises is an error: a caller that
- * presents a credential is never treated as anonymous.
+ * Authenticates by tokens in the Authorization header. A token that no authenticator recognises is an error: a caller
+ * with a credential is never treated as anonymous.
  */
 export const bearerToken = (tokens: TokenAuthenticator, apiAudiences: readonly string[]): Authenticator => ({
   async authenticate(credentials) {
@@ -51,8 +53,8 @@ export const bearerToken = (tokens: TokenAuthenticator, apiAudiences: readonly s
 const protocolPrefix = 'base64url.bearer.authorization.';
 
 /**
- * Authenticates by tokens in a WebSocket handshake, where browsers can set no Authorization header: the subprotocol
- * `base64url.bearer.authorization.<api domain>.<unpadded base64url>` beside at least one other.
+ * Authenticates by tokens in a WebSocket handshake, for browsers, which cannot set an Authorization header: the
+ * subprotocol `base64url.bearer.authorization.<api domain>.<unpadded base64url>` beside at least one other.
  */
 export const webSocketToken = (
   tokens: TokenAuthenticator,
@@ -79,7 +81,10 @@ export const webSocketToken = (
   };
 };
 
-/** Returns the subprotocols of a handshake without those that carry a token: these may be negotiated and passed on. */
+/**
+ * Returns the subprotocols of a handshake without those that contain a token. Only these may be negotiated and passed
+ * on.
+ */
 export const withoutTokenProtocols = (protocols: string): string =>
   protocols
     .split(',')

@@ -12,8 +12,9 @@ const groupPattern = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
 const group = 'system:bootstrappers';
 
 /**
- * Short tokens `<id>.<secret>` with which machines ask for their first certificate; each lives in a Secret
- * `kube-system/bootstrap-token-<id>`. A token that is invalid in any detail counts as none of this sort.
+ * Authenticates bootstrap tokens, `<id>.<secret>`, with which machines request their first certificate. Each is stored
+ * in a Secret `kube-system/bootstrap-token-<id>`. A token that is invalid in any respect counts as unknown, not as an
+ * error.
  */
 export const bootstrapTokens = (given: {
   readonly objects: ObjectSource;
@@ -39,7 +40,7 @@ export const bootstrapTokens = (given: {
 const value = ({ data = {} }: Secret, key: string): string =>
   Buffer.from(member(data, key) ?? '', 'base64').toString('utf8');
 
-/** Whether a token has expired; an unreadable date counts as past. */
+/** Whether a token has expired. An unreadable date counts as past. */
 const hasExpired = (expiration: string, now: number): boolean =>
   expiration !== '' && !((parseRfc3339(expiration) ?? 0) > now);
 

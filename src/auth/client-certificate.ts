@@ -5,19 +5,22 @@ import { AuthenticationError, type Authenticator } from './authenticator.js';
 import { credentialExtra } from './credential-extra.js';
 import { type PeerCertificate, PeerVerifier } from './peer-certificate.js';
 
-/** The subject attribute that carries the uid. */
+/** The OID of the subject attribute that contains the uid. */
 const uidAttribute = '1.3.6.1.4.1.57683.2';
 
 /**
- * Authenticates by client certificates: the common name is the user, every organization a group. No certificate, or one
- * without a common name, authenticates nobody; one that does not verify is an error.
+ * Authenticates by client certificates: the common name is the username, and every organization is a group. Callers
+ * without a certificate, or without a common name in it, are not authenticated; an invalid certificate is an error.
  */
 export function clientCertificate(options: {
-  /** PEM of the CAs whose certificates count now. */
+  /** Returns the CAs in PEM whose certificates are accepted now. */
   readonly bundle: () => string;
   readonly clock: Clock;
   readonly domains: Domains;
-  /** Called with the remaining lifetime of the certificate of every request, accepted or not; negative if it has expired. */
+  /**
+   * Called with the remaining lifetime of the certificate of every request, in seconds, whether or not it is accepted;
+   * negative if it has expired.
+   */
   readonly lifetimeLeft?: ((seconds: number) => void) | undefined;
 }): Authenticator {
   const verifier = new PeerVerifier(options);

@@ -1,6 +1,6 @@
 import type { Domains } from '../api/domains.js';
 
-/** Returns the keys of a user's `extra` that identify the credential presented. */
+/** Returns the keys of a user's `extra` that identify the credential. */
 export const credentialExtra = ({ signer }: Pick<Domains, 'signer'>) =>
   ({
     credentialId: `authentication.${signer}/credential-id`,
@@ -10,7 +10,7 @@ export const credentialExtra = ({ signer }: Pick<Domains, 'signer'>) =>
     nodeUid: `authentication.${signer}/node-uid`,
   }) as const;
 
-/** An `extra` of single values, without those that are empty. */
+/** Returns an `extra` with one value for each key, without empty values. */
 export const extraOf = (
   values: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, readonly string[]>> =>

@@ -25,11 +25,14 @@ import { TokenCache } from './token-cache.js';
 
 /** The options of the server's default authenticator. */
 export interface AuthenticationOptions extends ServiceAccountTokenOptions {
-  /** PEM of the CAs whose client certificates count now. */
+  /** Returns the CAs in PEM whose client certificates are accepted now. */
   readonly clientBundle: () => string;
   readonly staticTokens?: TokenAuthenticator | undefined;
   readonly frontProxy?: Omit<FrontProxyOptions, 'clock'> | undefined;
-  /** Authenticators of tokens that this server did not issue, tried last, in this order. They check audiences themselves. */
+  /**
+   * Authenticators of tokens that this server did not issue. They are tried last, in this order, and check audiences
+   * themselves.
+   */
   readonly externalTokens?: readonly TokenAuthenticator[] | undefined;
   readonly secretTokenUsed?: SecretTokenOptions['used'];
   readonly certificateLifetimeLeft?: ((seconds: number) => void) | undefined;
@@ -38,7 +41,7 @@ export interface AuthenticationOptions extends ServiceAccountTokenOptions {
   readonly metrics?: AuthenticationMetrics | undefined;
 }
 
-/** Returns the authenticator of all supported credentials, in the order they are tried. */
+/** Returns the authenticator for all supported credentials, which are tried in a fixed order. */
 export function defaultAuthenticator(options: AuthenticationOptions): Authenticator {
   const { apiAudiences, clock, domains } = options;
   const forUs = (tokens: TokenAuthenticator): TokenAuthenticator => forApiAudiences(tokens, apiAudiences);
@@ -70,10 +73,9 @@ export function defaultAuthenticator(options: AuthenticationOptions): Authentica
 }
 
 /**
- * Tries the second only if the first neither recognised nor refused the caller: an invalid credential is never anonymous.
- *
- * Kubernetes compares a bearer token with that of the server itself before anything else. Here the server has no such
- * token, but the error for a token begins with that refusal nevertheless.
+ * Tries the second authenticator only if the first one neither recognised nor refused the caller: a caller with an
+ * invalid credential is never anonymous. Kubernetes first compares a bearer token with its own loopback token. This
+ * server has none, but the error for a token begins with that refusal nevertheless.
  */
 const recognised = (first: Authenticator, second: Authenticator): Authenticator => ({
   async authenticate(credentials) {

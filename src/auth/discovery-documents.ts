@@ -1,17 +1,20 @@
 import type { VerificationKey } from './service-account-keys.js';
 
-/** Documents that let others verify service account tokens themselves (OpenID Connect Discovery 1.0, RFC 7517). */
+/**
+ * The documents with which others can verify service account tokens themselves (OpenID Connect Discovery 1.0, RFC
+ * 7517).
+ */
 
 export const openIdConfigurationPath = '/.well-known/openid-configuration';
 export const keySetPath = '/openid/v1/jwks';
-/** Seconds for which either document may be cached. */
+/** The number of seconds for which clients may cache the documents. */
 export const discoveryMaxAge = 3_600;
 
-/** Whether an issuer can be discovered: it must be an https URL without query or fragment. */
+/** Whether the documents of an issuer can be discovered: it must be an https URL without query or fragment. */
 export const isDiscoverable = (issuer: string): boolean =>
   URL.canParse(issuer) && new URL(issuer).protocol === 'https:' && !/[?#]/.test(issuer);
 
-/** The provider configuration, served as application/json. */
+/** Returns the provider configuration, which is served as application/json. */
 export const openIdConfiguration = (given: {
   readonly issuer: string;
   readonly keySetUri: string;
@@ -24,7 +27,7 @@ export const openIdConfiguration = (given: {
   id_token_signing_alg_values_supported: [...new Set(given.keys.map(({ algorithm }) => algorithm))].sort(),
 });
 
-/** The public keys, served as application/jwk-set+json. */
+/** Returns the public keys, which are served as application/jwk-set+json. */
 export const keySet = (keys: readonly VerificationKey[]): object => ({
   keys: keys.map(({ keyId, algorithm, publicKey }) => {
     const { kty, n, e, crv, x, y } = publicKey.export({ format: 'jwk' });

@@ -2,8 +2,8 @@ import { utf8Text } from '../api/utf8-text.js';
 import type { Credentials } from './authenticator.js';
 
 /**
- * Extra attributes of a user from headers `<prefix><key>: value` of any of the prefixes. Keys are lower case and then percent-decoded;
- * a key that cannot be decoded stays as it is. Values of one key keep their order.
+ * Reads the extra attributes of a user from headers `<prefix><key>: value` with any of the prefixes. Keys are in lower
+ * case and percent-decoded; a key that cannot be decoded is left as it is. The values of a key keep their order.
  */
 export function readExtraHeaders(
   headers: Pick<Credentials, 'header' | 'headerNames'>,

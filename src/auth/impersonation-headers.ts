@@ -3,10 +3,10 @@ import { quote } from '../api/go-text.js';
 import type { Credentials } from './authenticator.js';
 import { readExtraHeaders } from './extra-headers.js';
 
-/** The user that the headers ask for, as they name it: no groups are added and nothing is authorized yet. */
+/** The user that the headers request, exactly as they name it: no groups are added, and nothing is authorized yet. */
 export interface WantedUser {
   readonly username: string;
-  /** Empty if none is requested. */
+  /** The requested UID; empty if there is none. */
   readonly uid: string;
   readonly groups: readonly string[];
   readonly extra: Readonly<Record<string, readonly string[]>>;
@@ -20,7 +20,9 @@ const extraPrefix = `${prefix}extra-`;
 export const asksToImpersonate = (headers: Pick<Credentials, 'headerNames'>): boolean =>
   headers.headerNames().some((name) => name.startsWith(prefix));
 
-/** Reads the impersonation headers; undefined if there are none. Throws BadRequest for others without a user name. */
+/**
+ * Reads the impersonation headers; undefined if there are none. Throws BadRequest if there is no username among them.
+ */
 export function readWantedUser(headers: Pick<Credentials, 'header' | 'headerNames'>): WantedUser | undefined {
   const wanted = {
     username: headers.header(names.user)[0] ?? '',

@@ -13,12 +13,15 @@ import { readWantedUser, type WantedUser } from './impersonation-headers.js';
 /** A user that the caller may impersonate for this request. */
 export interface Impersonated {
   readonly user: UserInfo;
-  /** The verb that allowed it; absent where the general right did (`impersonate`). */
+  /** The verb that allowed the impersonation; absent if it was the general one (`impersonate`). */
   readonly constraint?: string;
 }
 
 interface Mode {
-  /** Part of the verbs that it checks; absent in the original general mode, which has only `impersonate`. */
+  /**
+   * The name of the mode, as part of the verbs that it checks; absent for the original mode, whose only verb is
+   * `impersonate`.
+   */
   readonly name?: string;
   applies(wanted: WantedUser, caller: UserInfo, domains: Domains): boolean;
 }
@@ -27,8 +30,8 @@ const onlyUsername = ({ uid, groups, extra }: WantedUser): boolean =>
   uid === '' && groups.length === 0 && Object.keys(extra).length === 0;
 
 /**
- * The modes of impersonation, in the order they are tried (KEP-5284). All but the last need two rights: to impersonate that
- * user, and to do what the request does while impersonating such a user.
+ * The modes of impersonation, in the order in which they are tried (KEP-5284). All except the last one require two
+ * permissions: to impersonate that user, and to perform the requested action while impersonating such a user.
  */
 const modes: readonly Mode[] = [
   {
@@ -52,13 +55,13 @@ const modes: readonly Mode[] = [
   { applies: () => true },
 ];
 
-/** The number of values from which on the right to all values is checked first. */
+/** The number of values from which on the permission for all values is checked first. */
 const many = 4;
 const rememberedCallers = 10_000;
 
 /**
- * Decides whether a caller may impersonate another user. Remembers for each caller which mode worked last and tries it
- * first, so that callers with the general right see its refusals, as they always have.
+ * Decides whether a caller may impersonate another user. For each caller, the mode that succeeded last is tried first
+ * next time, so that callers with the general permission still get its refusals.
  */
 export class Impersonation {
   readonly #authorizer: Authorizer;
@@ -66,7 +69,7 @@ export class Impersonation {
   readonly #modes: readonly Mode[];
   readonly #lastMode = new BoundedMap<string, Mode>(rememberedCallers);
 
-  /** With `constrained: false`, only the general right counts. */
+  /** With `constrained: false`, only the general mode is used. */
   constructor(options: { readonly authorizer: Authorizer; readonly domains: Domains; readonly constrained?: boolean }) {
     this.#authorizer = options.authorizer;
     this.#domains = options.domains;
@@ -74,9 +77,9 @@ export class Impersonation {
   }
 
   /**
-   * Returns the user that the request is made as; undefined if the headers ask for none. `request` is the access the caller
-   * wants, with the caller as its user. Throws BadRequest for headers without a user name, Forbidden where no mode allows
-   * it.
+   * Returns the user as whom the request is made; undefined if the headers request none. `request` is the access that
+   * the caller requests, with the caller as its user. Throws BadRequest for headers without a username, and Forbidden
+   * if no mode allows the impersonation.
    */
   async impersonate(
     headers: Pick<Credentials, 'header' | 'headerNames'>,
@@ -137,25 +140,26 @@ export class Impersonation {
 const verbOf = ({ name }: Mode): string => (name === undefined ? 'impersonate' : `impersonate:${name}`);
 
 /**
- * In this mode any account bound to its node may be that node, so what is asked must not depend on which node it is:
- * of the caller's extra only the names remain.
+ * Returns the user without the values of its extra, of which only the keys are left. In the mode associated-node, any
+ * service account that is bound to its node may impersonate that node, so the permission must not depend on which node
+ * it is.
  */
 const withoutOwnExtra = (user: UserInfo, { signer }: Domains): UserInfo => ({
   ...user,
   extra: { [`authentication.${signer}/associated-node-keys`]: Object.keys(user.extra ?? {}).sort() },
 });
 
-/** One aspect of the wanted user and the access it takes, value by value. */
+/** One attribute of the requested user, with the permissions that it requires, one for each value. */
 interface Check {
   readonly access: { readonly group: string; readonly resource: string; readonly name?: string };
   readonly each: readonly Partial<Pick<AccessAttributes, 'name' | 'namespace' | 'subresource'>>[];
-  /** The right to every value, asked for before there are too many questions. */
+  /** The permission for all values, which is checked first if there are many values. */
   readonly shortcut?: Partial<Pick<AccessAttributes, 'name' | 'subresource'>> | undefined;
-  /** The reason why nobody is allowed, whatever the authorizer says. */
+  /** The reason for which the impersonation is refused regardless of permissions. */
   readonly refused?: string | undefined;
 }
 
-/** Returns the checks in order: user, uid, groups, extra. */
+/** Returns the checks in their order: user, uid, groups, extra. */
 function checksFor(mode: Mode, wanted: WantedUser, authentication: string): readonly Check[] {
   const isConstrained = mode.name !== undefined;
   const group = isConstrained ? authentication : '';
@@ -216,7 +220,7 @@ function extraProblem(extra: WantedUser['extra']): string | undefined {
   return undefined;
 }
 
-/** Returns the user as the rest of the request sees it, with the implied groups. */
+/** Returns the impersonated user with the implied groups, as the rest of the request sees it. */
 function become(wanted: WantedUser, mode: Mode): Impersonated {
   const { username, uid, extra } = wanted;
   const groups = groupsOf(wanted, mode);

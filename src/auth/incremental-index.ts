@@ -5,8 +5,8 @@ export interface Index<A> {
 }
 
 /**
- * Returns a function that brings the index up to date with a list: what it has in common with the list before, at either
- * end, is not indexed again.
+ * Returns a function that updates the index to a list of objects: objects that this list and the previous one have in
+ * common at either end are not indexed again.
  */
 export function incrementalIndex<A, I extends Index<A>>(index: I & Index<A>): (list: readonly A[]) => I {
   let last: readonly A[] = [];

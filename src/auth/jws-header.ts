@@ -1,9 +1,9 @@
 import { canonicalBase64 } from '../api/base64.js';
 import { isObject } from '../api/object.js';
 
-/** Checks members of a token's header that must be valid although they are not used; otherwise the text is no token. */
+/** Checks the members of the header of a token that must be valid although they are not used. */
 
-/** Whether the members are readable that go-jose parses in every header, although they are not used here. */
+/** Whether those members are readable that go-jose parses in every header, although they are not used here. */
 export const hasReadableMembers = ({ nonce, jwk, x5c }: Readonly<Record<string, unknown>>): boolean =>
   isTextOrNone(nonce) && isNoneOr(jwk, isPublicKey) && isNoneOr(x5c, isChain);
 

@@ -6,10 +6,10 @@ import { hasReadableMembers, isTextOrNone } from './jws-header.js';
 
 /** JSON Web Signatures in compact form (RFC 7515), by the asymmetric algorithms of RFC 7518. */
 
-/** Algorithms this server signs with; what a token claims in its header must be that of the key. */
+/** The algorithms that this server signs with. The algorithm in the header of a token must be that of the key. */
 export type SignatureAlgorithm = 'RS256' | 'ES256' | 'ES384' | 'ES512';
 
-/** Algorithms that other issuers may sign with: asymmetric ones only, and never `none`. */
+/** The algorithms that other issuers may sign with: only asymmetric ones, and never `none`. */
 export type VerificationAlgorithm = SignatureAlgorithm | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512';
 
 /** All verification algorithms, in the order in which error messages list them. */
@@ -25,7 +25,7 @@ export const verificationAlgorithms: readonly VerificationAlgorithm[] = [
   'RS512',
 ];
 
-/** The curve of ECDSA keys by the algorithm that is for them. */
+/** The curve of the ECDSA keys of each algorithm. */
 const curves: ReadonlyMap<string, string> = new Map([
   ['ES256', 'prime256v1'],
   ['ES384', 'secp384r1'],
@@ -44,9 +44,12 @@ export interface UnverifiedToken {
   readonly header: JwsHeader;
   /** The payload, if it is a JSON object. */
   readonly claims: Readonly<Record<string, unknown>>;
-  /** Returns a member of the payload that is repeated; `claims` has the last one. */
+  /**
+   * Returns the name of a repeated member of the payload; undefined if there is none. `claims` contains the last
+   * occurrence.
+   */
   repeated(): string | undefined;
-  /** Header and payload as they were signed. */
+  /** The header and payload as they were signed. */
   readonly signed: Buffer;
   readonly signature: Buffer;
 }
@@ -54,14 +57,14 @@ export interface UnverifiedToken {
 interface JwsHeader {
   readonly alg: string;
   readonly kid?: string;
-  /** Names of extensions that must be understood; none is. */
+  /** The names of extensions that must be understood; none is supported. */
   readonly crit?: unknown;
 }
 
 /**
- * Parses a token. undefined for what is not a token: not three parts of unpadded base64url, header or payload no JSON
- * object, members of the header that are repeated or cannot be read.
- * White space counts nowhere, as in go-jose; within the payload only ends of lines may stand, as in Go's base64.
+ * Parses a token; undefined if the text is no token: if it is not three parts of unpadded base64url, if the header or
+ * payload is no JSON object, or if members of the header are repeated or unreadable. White space is ignored, as in
+ * go-jose; in the payload only line breaks are, as in the base64 of Go.
  */
 export function parseToken(token: string): UnverifiedToken | undefined {
   const parts = token.split('.', 4).map((part, at) => part.replace(at === 1 ? /[\r\n]/g : /\p{White_Space}/gu, ''));
@@ -87,7 +90,7 @@ function readHeader(bytes: Buffer): Readonly<Record<string, unknown>> | undefine
     const { value, duplicates } = readJson(bytes);
     return isObject(value) && duplicates.length === 0 ? value : undefined;
   } catch {
-    // Includes headers that are nested too deep.
+    // This includes headers that are nested too deeply.
     return undefined;
   }
 }
@@ -110,7 +113,7 @@ export function verifiesToken(
   return verify(hashOf(key.algorithm), signed, { key: key.publicKey, ...parameters(key.algorithm) }, signature);
 }
 
-/** Signs claims; the header is `alg` and `kid`, nothing else. */
+/** Signs claims. The header contains only `alg` and `kid`. */
 export function signToken(
   claims: object,
   key: { readonly algorithm: SignatureAlgorithm; readonly keyId: string; readonly privateKey: KeyObject },

@@ -1,14 +1,14 @@
 import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
 
 /**
- * Reads stored objects for the server's own decisions, past authentication and authorization. Results are never older than
- * the latest write of this server.
+ * Reads stored objects for the server's own decisions, without authentication and authorization. Results are never
+ * older than the latest write of this server.
  */
 export interface ObjectSource {
   get<T extends ApiObject>(type: ResourceType<T>, key: ObjectKey): Promise<T | undefined>;
   /**
-   * All objects of a type. The same array until one of them changes, so that an index built of it can be kept with it;
-   * no promise once they were read, because every request asks.
+   * Returns all objects of a type. The array stays the same until one of them changes, so that an index of it can be
+   * cached. Once the objects have been read, the result is no promise, because it is needed for every request.
    */
   list<T extends ApiObject>(type: ResourceType<T>): readonly T[] | Promise<readonly T[]>;
 }

@@ -7,10 +7,10 @@ import { BoundedMap } from '../runtime/bounded-map.js';
 import type { Clock } from '../runtime/clock.js';
 import { AuthenticationError } from './authenticator.js';
 
-/** A peer's leaf certificate that leads to a trusted CA. */
+/** The leaf certificate of a peer that a trusted CA has issued, directly or through intermediates. */
 export interface PeerCertificate {
   readonly certificate: Certificate;
-  /** Lower-case hexadecimal SHA-256 of its DER. */
+  /** SHA-256 of the DER, in lower-case hexadecimal. */
   readonly fingerprint: string;
 }
 
@@ -22,7 +22,7 @@ interface Remembered {
 
 interface Refusal {
   readonly error: AuthenticationError;
-  /** In milliseconds of the monotonic clock. */
+  /** The end of the cached result, in milliseconds of the monotonic clock. */
   readonly until: number;
 }
 const refusedMs = 10_000;
@@ -32,16 +32,16 @@ const maxRemembered = 10_000;
 const maxRsaBits = 8_192;
 
 /**
- * Verifies peer certificates against a CA bundle that may change. Caches the results for as long as the chain is valid and
- * the bundle unchanged, so that a connection is verified once and not with every request.
+ * Verifies peer certificates against a CA bundle that may change. Results are cached as long as the chain is valid and
+ * the bundle is unchanged, so that a connection is verified once and not for every request.
  */
 export class PeerVerifier {
   readonly #bundle: () => string;
   readonly #clock: Clock;
   readonly #lifetimeLeft: (seconds: number) => void;
-  /** Keyed by the whole chain that was sent: the same leaf without its intermediates does not verify. */
+  /** Results by the whole chain that was sent, because the same leaf without its intermediates does not verify. */
   readonly #known = new BoundedMap<string, Remembered>(maxRemembered);
-  /** Refusals by the chain object of a connection, so that they are not verified again with each of its requests. */
+  /** Refusals by the chain object of a connection, so that it is not verified again for each of its requests. */
   #refusals = new WeakMap<readonly Buffer[], Refusal>();
   #text: string | undefined;
   #anchors: readonly Certificate[] = [];
@@ -57,7 +57,9 @@ export class PeerVerifier {
     this.#lifetimeLeft = options.lifetimeLeft ?? (() => {});
   }
 
-  /** Verifies a chain and returns its leaf. Throws AuthenticationError. `chain` is DER, leaf first, never empty. */
+  /**
+   * Verifies a chain and returns its leaf. Throws AuthenticationError. `chain` is in DER, leaf first, and never empty.
+   */
   verify(chain: readonly Buffer[]): PeerCertificate {
     this.#readBundle();
     const [leaf = Buffer.alloc(0), ...others] = chain;
@@ -117,7 +119,7 @@ function readLeaf(der: Buffer): Certificate {
   }
 }
 
-/** Intermediates that cannot be read are ignored. */
+/** Parses an intermediate; unreadable ones are ignored. */
 function readIntermediate(der: Buffer): readonly Certificate[] {
   try {
     return [readCertificate(der)];

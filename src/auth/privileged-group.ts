@@ -1,7 +1,7 @@
 import { wellKnown } from '../api/user.js';
 import { type Authorizer, noRules } from './authorizer.js';
 
-/** Allows members of `system:masters` everything, whatever the roles say; nobody can lock them out. */
+/** Authorizes everything for members of `system:masters`, regardless of roles, so that they cannot be locked out. */
 export const privilegedGroup: Authorizer = {
   authorize: async ({ user }) => ({
     verdict: user.groups.includes(wellKnown.masters) ? 'allow' : 'no-opinion',

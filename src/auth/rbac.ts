@@ -12,7 +12,7 @@ import { type Grant, type RoleIndex, type RoleRules, roleIndexes } from './role-
 import { type FindCandidates, makeRuleIndex, type RuleQuery, ruleIndexOf } from './rule-index.js';
 import { ruleAllows } from './rule-matching.js';
 
-/** The rules that a user holds, one list per role, and the errors because of which others are missing. */
+/** The rules that a user holds, one list for each role, and the errors because of which rules are missing. */
 interface HeldRules {
   readonly lists: readonly (readonly PolicyRule[])[];
   readonly errors: readonly string[];
@@ -26,11 +26,11 @@ export interface Rbac extends Authorizer {
    * for a missing role names the resource that is being written, as in Kubernetes.
    */
   rulesHeldBy(user: UserInfo, namespace: string, writing: { readonly plural: string }): Promise<HeldRules>;
-  /** Rules of a referenced role; a Role is looked for in the namespace. */
+  /** Returns the rules of a referenced role. A Role is looked up in the namespace. */
   rulesOf(roleRef: RoleRef, namespace: string): Promise<RoleRules>;
 }
 
-/** Authorizes by roles and bindings. Only allows, and otherwise has no opinion. */
+/** Authorizes by roles and bindings. Allows, or has no opinion, but never denies. */
 export function rbac(objects: ObjectSource, domains: Domains): Rbac {
   const current = roleIndexes(objects);
   /** Returns the rules of each grant in turn, those of a role as often as it is granted. */
@@ -85,7 +85,7 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
 
     async rulesHeldBy(user, namespace, { plural }) {
       const { lists, errors } = granted(await current(), user, namespace, plural);
-      // Several bindings may give the same role.
+      // Several bindings may grant the same role.
       return { lists: [...new Set(lists)], errors };
     },
     rulesOf: async (roleRef, namespace) => (await current()).rulesOf(roleRef, namespace),
@@ -95,7 +95,7 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
 /** The number of rules up to which scanning is faster than an index. */
 const fewRules = 16;
 
-/** Indexes being built, each once for all callers that wait for it. */
+/** The indexes that are being built, each once for all waiting callers. */
 const beingIndexed = new WeakMap<readonly PolicyRule[], Promise<FindCandidates>>();
 function indexed(rules: readonly PolicyRule[]): Promise<FindCandidates> {
   const begun = beingIndexed.get(rules) ?? runInTurns(makeRuleIndex(rules));
@@ -105,7 +105,7 @@ function indexed(rules: readonly PolicyRule[]): Promise<FindCandidates> {
 
 function soughtBy({ verb, path, group, resource, subresource, name = '' }: AccessAttributes): RuleQuery {
   if (path !== undefined) return { verb, path };
-  // What a review asks about may have slashes in both.
+  // The resource and subresource in a review may both contain slashes.
   return {
     verb,
     group,
@@ -119,8 +119,8 @@ function* eachOf<T>(lists: readonly (readonly T[])[]): Iterable<T> {
 }
 
 /**
- * The maximum number of characters of listed rules, which are encoded in one piece: every binding to a role repeats all its
- * rules.
+ * The maximum number of characters of listed rules, which are encoded in one piece: each binding to a role repeats all
+ * its rules.
  */
 const maxListed = 1_048_576;
 
@@ -138,7 +138,7 @@ const resourceRule = ({ verbs, apiGroups, resources, resourceNames }: PolicyRule
   ...(resourceNames?.length ? { resourceNames } : {}),
 });
 
-/** Returns the rules of a grant, or the error why they are unknown. */
+/** Returns the rules of a grant, or the error because of which they are unknown. */
 function lookUp(
   index: RoleIndex,
   { binding: { roleRef }, namespace }: Grant,

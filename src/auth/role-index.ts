@@ -9,13 +9,15 @@ import type { ObjectSource } from './object-source.js';
 
 /** Finds the grants of a user without scanning those of others. */
 export interface RoleIndex {
-  /** Bindings that name the user or one of the groups: cluster-wide ones first, then those of the namespace. */
+  /**
+   * Returns the bindings that name the user or one of the groups: cluster-wide ones first, then those in the namespace.
+   */
   grantsTo(user: UserInfo, namespace: string): readonly Grant[];
-  /** Rules of a referenced role; a Role is looked for in the namespace. */
+  /** Returns the rules of a referenced role. A Role is looked up in the namespace. */
   rulesOf(roleRef: RoleRef, namespace: string): RoleRules;
 }
 
-/** A binding, and the first of its subjects that is the user. */
+/** A binding, and the first of its subjects that matches the user. */
 export interface Grant {
   readonly binding: ClusterRoleBinding | RoleBinding;
   readonly subject: Subject;
@@ -26,7 +28,7 @@ export interface Grant {
 /** The rules of the role that a roleRef refers to. */
 export type RoleRules =
   | { readonly rules: readonly PolicyRule[] }
-  /** There is no such role, or the reference is to another kind. */
+  /** There is no such role, or the reference is to a kind that is no role. */
   | { readonly missing: 'role' | 'kind' };
 
 /**
@@ -114,7 +116,7 @@ interface Placed extends Grant {
 }
 
 class GrantsBySubject<B extends ClusterRoleBinding | RoleBinding> implements Index<B> {
-  /** By namespace of the binding, then by subject. */
+  /** Grants by namespace of the binding, then by subject. */
   readonly #grants = new Map<string, Map<string, Set<Placed>>>();
   /** Cached answers by user and namespace, until something changes. */
   #told = new WeakMap<UserInfo, Map<string, readonly Placed[]>>();
@@ -133,7 +135,7 @@ class GrantsBySubject<B extends ClusterRoleBinding | RoleBinding> implements Ind
 
   #find(local: ReadonlyMap<string, ReadonlySet<Placed>>, { username, groups }: UserInfo): readonly Placed[] {
     const found = [...(local.get(userKey(username)) ?? [])];
-    // A review may repeat a group as often as its body has room for.
+    // A review may repeat a group as often as its body has space for.
     for (const group of new Set(groups)) for (const placed of local.get(groupKey(group)) ?? []) found.push(placed);
     if (found.length < 2) return found;
     found.sort(byPlace);

@@ -4,13 +4,13 @@ import { runSync, type Steps } from '../api/steps.js';
 import { type FindCandidates, makeRuleIndex, type RuleQuery } from './rule-index.js';
 import { hasWord, includes, resourcesCovering, urlCovers } from './rule-matching.js';
 
-/** The smallest right: one verb on one resource of one group (of one name), or one verb on one path. */
+/** The smallest permission: one verb on one resource of one group (with one name), or one verb on one path. */
 export type RuleAtom = ResourceAtom | PathAtom;
 interface ResourceAtom {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
-  /** Absent: every name. */
+  /** The name of the object; absent for all objects. */
   readonly name?: string | undefined;
 }
 interface PathAtom {
@@ -34,7 +34,7 @@ export const wordCount = oncePer((rules: readonly PolicyRule[]): number =>
   }, 0),
 );
 
-/** The atoms of `rules` that no single rule of `held` covers, in the order written. */
+/** Returns the atoms of `rules` that no single rule of `held` covers, in the order in which they were written. */
 export const uncoveredRules = (held: readonly PolicyRule[], rules: readonly PolicyRule[]): readonly RuleAtom[] =>
   runSync(uncoveredWithin([held], rules, Number.POSITIVE_INFINITY)) ?? [];
 
@@ -106,7 +106,10 @@ function covers(rule: PolicyRule, atom: RuleAtom): boolean {
   return resourcesCovering(atom.resource).some((resource) => hasWord(resources, resource));
 }
 
-/** Combines atoms into rules again: verbs of the same group, resource and name together, in the order written. */
+/**
+ * Combines atoms into rules: verbs of the same group, resource and name are merged, in the order in which they were
+ * written.
+ */
 export function compactRules(atoms: readonly RuleAtom[]): readonly PolicyRule[] {
   const rules: PolicyRule[] = [];
   const verbsOf = new Map<string, string[]>();

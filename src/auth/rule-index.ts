@@ -7,25 +7,25 @@ export type RuleQuery =
   | {
       readonly verb: string;
       readonly group: string;
-      /** All entries that cover the resource, such as `pods/log` and the wildcard of subresources. */
+      /** The entries that cover the resource, such as `pods/log` and the wildcard for subresources. */
       readonly resources: readonly string[];
-      /** Absent: only rules without resource names match. */
+      /** The name of the object; if absent, only rules without resource names match. */
       readonly name?: string | undefined;
     }
   | { readonly verb: string; readonly path: string };
 
 /**
- * Returns candidate rules in a few lists, selected by whichever of verb, group, resource or name has the fewest rules.
- * Callers still check each rule as a whole.
+ * Returns candidate rules in a few lists, selected by the one of verb, group, resource or name with the fewest rules.
+ * Callers must still check each rule completely.
  */
 export type FindCandidates = (sought: RuleQuery) => readonly (readonly PolicyRule[])[];
 
 const known = new WeakMap<readonly PolicyRule[], FindCandidates>();
 
-/** The index of these rules if there is one. */
+/** Returns the index of these rules; undefined if none has been built. */
 export const ruleIndexOf = (rules: readonly PolicyRule[]): FindCandidates | undefined => known.get(rules);
 
-/** The index of these rules, made once and kept with them. */
+/** Returns the index of these rules, which is built once and cached with them. */
 export function* makeRuleIndex(rules: readonly PolicyRule[]): Steps<FindCandidates> {
   const before = known.get(rules);
   if (before !== undefined) return before;

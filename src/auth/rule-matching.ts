@@ -6,11 +6,11 @@ import type { AccessAttributes } from './authorizer.js';
 /** The wildcard for verbs, groups, resources and paths. */
 export const wildcard = '*';
 
-/** Longer lists are searched through a Set, which takes more memory. */
+/** The length beyond which a list is searched by means of a Set, which takes more memory. */
 const manyWords = 16;
 const lookupOf = oncePer((words: readonly string[]): ReadonlySet<string> => new Set(words));
 
-/** Whether the word is in the list. Fast for long lists as well. */
+/** Whether the word is in the list. Also fast for long lists. */
 export const includes = (words: readonly string[], word: string): boolean =>
   words.length < manyWords ? words.includes(word) : lookupOf(words).has(word);
 
@@ -45,6 +45,9 @@ function resourceMatches(resources: readonly string[], { resource, subresource }
 /** Whether the names of a rule cover a name; requests without one have the empty name. */
 const nameMatches = (names: readonly string[], name = ''): boolean => names.length === 0 || includes(names, name);
 
-/** `*` covers everything, `/a/*` what starts with `/a/`, any other text itself. */
+/**
+ * Whether a path of a rule covers a path: `*` covers every path, `/a/*` paths that begin with `/a/`, and any other text
+ * only itself.
+ */
 export const urlCovers = (granted: string, path: string): boolean =>
   granted === path || (granted.endsWith(wildcard) && path.startsWith(withoutTrailing(granted, wildcard)));

@@ -15,7 +15,7 @@ export interface TokenClaims {
   readonly issuedAt: number | undefined;
 }
 
-/** An object that a token is bound to; it must still be the same one when the token is used. */
+/** An object that a token is bound to. The same object must still exist when the token is used. */
 export interface ClaimedObject {
   readonly name: string;
   readonly uid: string;
@@ -27,12 +27,12 @@ export interface AccountClaims {
   readonly account: ClaimedObject;
   readonly secret?: ClaimedObject | undefined;
   readonly pod?: ClaimedObject | undefined;
-  /** The uid is empty where the node did not exist when the token was issued. */
+  /** The node of the pod; its uid is empty if the node did not exist when the token was issued. */
   readonly node?: ClaimedObject | undefined;
   readonly warnAfter?: number | undefined;
 }
 
-/** The payload of a token, its members in alphabetical order. */
+/** Returns the payload of a token, with its members in alphabetical order. */
 export function accountPayload(
   { issuer, subject, audiences, id, expires, notBefore, issuedAt }: TokenClaims,
   { namespace, account, secret, pod, node, warnAfter }: AccountClaims,
@@ -53,8 +53,8 @@ export function accountPayload(
 const claimed = ({ name, uid }: ClaimedObject) => (uid === '' ? { name } : { name, uid });
 
 /**
- * Reads the registered claims (RFC 7519). Throws AuthenticationError for a member of another type: one that cannot be
- * read, such as an expiry in words, must not count as absent. null is absent, but for the audiences.
+ * Reads the registered claims (RFC 7519). Throws AuthenticationError for a claim of a wrong type: an unreadable claim,
+ * such as an expiry in words, must not count as absent. Null counts as absent, except for the audiences.
  */
 export const readTokenClaims = (claims: Readonly<Record<string, unknown>>): TokenClaims => ({
   issuer: text(claims['iss']),
@@ -66,7 +66,7 @@ export const readTokenClaims = (claims: Readonly<Record<string, unknown>>): Toke
   issuedAt: seconds(claims['iat']),
 });
 
-/** Reads Kubernetes' own claims. Throws AuthenticationError for a member of another type. */
+/** Reads the private claims of Kubernetes. Throws AuthenticationError for a claim of a wrong type. */
 export function readAccountClaims(claims: Readonly<Record<string, unknown>>, { signer }: Domains): AccountClaims {
   const own = members(claims[signer], 'serviceaccount.kubernetes') ?? {};
   return {
@@ -79,7 +79,7 @@ export function readAccountClaims(claims: Readonly<Record<string, unknown>>, { s
   };
 }
 
-/** Claims of a token that lives in a Secret. */
+/** The claims of a token in a Secret. */
 export interface SecretTokenClaims {
   readonly namespace: string;
   readonly secretName: string;
@@ -87,7 +87,7 @@ export interface SecretTokenClaims {
   readonly accountUid: string;
 }
 
-/** Issuer of tokens that live in Secrets, whatever issuer the server has for others. */
+/** The issuer of tokens in Secrets, whatever issuer the server has for other tokens. */
 export const secretTokenIssuer = 'kubernetes/serviceaccount';
 
 const secretClaimNames = ({ signer }: Domains) => ({
@@ -137,7 +137,7 @@ function audiences(value: unknown): readonly string[] {
   throw new AuthenticationError('go-jose/go-jose/jwt: expected string or array value to unmarshal to Audience');
 }
 
-/** Go wraps a time that its integers cannot hold into the distant past. */
+/** The result of Go for a time beyond its integers, which wraps around into the distant past. */
 const longPast = -(2 ** 63);
 
 function seconds(value: unknown): number | undefined {

@@ -2,10 +2,15 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'n
 import { generateKey, type KeyType, privateKeyPem } from '../pki/key-pair.js';
 import { keyFits, type SignatureAlgorithm } from './jws.js';
 
-/** Keys of service account tokens. One signs; many may verify, so that keys can be changed without a break. */
+/**
+ * Keys of service account tokens. One key signs; several may verify, so that keys can be replaced without interruption.
+ */
 
 export interface VerificationKey {
-  /** Unpadded base64url of the SHA-256 of the DER SubjectPublicKeyInfo: names the key and gives nothing away. */
+  /**
+   * The ID of the key: SHA-256 of the DER SubjectPublicKeyInfo, in unpadded base64url. It reveals nothing about the
+   * key.
+   */
   readonly keyId: string;
   readonly algorithm: SignatureAlgorithm;
   readonly publicKey: KeyObject;
@@ -14,7 +19,7 @@ export interface TokenSigningKey extends VerificationKey {
   readonly privateKey: KeyObject;
 }
 
-/** The keys that are made for each algorithm. */
+/** The type of key that is generated for each algorithm. */
 const keyTypes: Readonly<Record<SignatureAlgorithm, KeyType>> = {
   RS256: 'RSA-2048',
   ES256: 'P-256',
@@ -23,7 +28,10 @@ const keyTypes: Readonly<Record<SignatureAlgorithm, KeyType>> = {
 };
 const algorithms = Object.keys(keyTypes) as readonly SignatureAlgorithm[];
 
-/** The algorithm a key signs with. Throws Error for keys that are neither RSA nor on one of the three NIST curves. */
+/**
+ * Returns the algorithm that a key signs with. Throws Error for keys that are neither RSA nor on one of the three NIST
+ * curves.
+ */
 function algorithmOf(key: KeyObject): SignatureAlgorithm {
   const found = algorithms.find((algorithm) => keyFits(algorithm, key));
   if (found !== undefined) return found;
@@ -31,11 +39,11 @@ function algorithmOf(key: KeyObject): SignatureAlgorithm {
   throw new Error(`service account keys must be RSA or ECDSA on P-256, P-384 or P-521, not ${type}`);
 }
 
-/** A new private key as PEM (PKCS#8). */
+/** Generates a private key and returns it as PEM (PKCS#8). */
 export const generateServiceAccountKey = async (algorithm: SignatureAlgorithm = 'ES256'): Promise<string> =>
   privateKeyPem(await generateKey(keyTypes[algorithm]));
 
-/** Reads a PEM private key (PKCS#1, PKCS#8 or SEC 1). Throws Error for anything else. */
+/** Parses a private key in PEM (PKCS#1, PKCS#8 or SEC 1). Throws Error for anything else. */
 export function readSigningKey(pem: string): TokenSigningKey {
   const privateKey = privateKeyIn(pem);
   return { ...verificationKey(createPublicKey(privateKey)), privateKey };
@@ -49,7 +57,7 @@ function privateKeyIn(pem: string): KeyObject {
   }
 }
 
-/** Reads every public key, private key and certificate in a PEM text. Throws Error if there is none. */
+/** Parses every public key, private key and certificate in a PEM text. Throws Error if there is none. */
 export function readVerificationKeys(pem: string): readonly VerificationKey[] {
   const blocks = pem.split(/(?=-----BEGIN )/).filter((block) => block.startsWith('-----BEGIN '));
   const keys = blocks
@@ -59,7 +67,7 @@ export function readVerificationKeys(pem: string): readonly VerificationKey[] {
   return keys;
 }
 
-/** The key that verifies with this public key. */
+/** Returns the verification key for a public key. */
 function verificationKey(publicKey: KeyObject): VerificationKey {
   const der = publicKey.export({ type: 'spki', format: 'der' });
   return {

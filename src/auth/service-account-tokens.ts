@@ -21,8 +21,8 @@ import {
 import { type TokenVerification, verifiedClaims } from './verified-claims.js';
 
 /**
- * The tolerated difference between the clocks of servers and issuers, in seconds; deleted objects count as existing for as
- * long.
+ * The tolerated difference between the clocks of servers and issuers, in seconds. For the same time, deleted objects
+ * still count as existing.
  */
 const leeway = 60;
 
@@ -34,8 +34,8 @@ export interface ServiceAccountTokenOptions extends TokenVerification {
 }
 
 /**
- * Tokens that the server issued through TokenRequest. Their account and the object they are bound to must still
- * be the same ones, so deleting either ends the token.
+ * Authenticates tokens that the server issued through TokenRequest. The service account of a token and the object that
+ * it is bound to must still exist unchanged, so deleting one of them invalidates the token.
  */
 export const serviceAccountTokens = (given: ServiceAccountTokenOptions): TokenAuthenticator => ({
   async authenticateToken(token, wanted) {
@@ -97,7 +97,10 @@ interface BoundObject {
   readonly word: 'secret' | 'pod' | 'node';
 }
 
-/** Returns the objects that must still exist, in the order they are checked. A pod stands for the node it runs on. */
+/**
+ * Returns the objects that must still exist, in the order in which they are checked. A pod also represents the node
+ * that it runs on.
+ */
 function boundObjects({ secret, pod, node }: AccountClaims): readonly BoundObject[] {
   return [
     ...(secret === undefined ? [] : [{ type: Secrets, claim: secret, word: 'secret' } as const]),

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import type { UserInfo } from '../api/user.js';
 import type { TokenAuthenticator } from './bearer-token.js';
 
-// Tokens are looked up by their digest, so that the time of a look-up says nothing about a token.
+// Tokens are looked up by their digest, so that the duration of a lookup reveals nothing about a token.
 const digest = (token: string): string => createHash('sha256').update(token).digest('base64');
 
 /**
- * Tokens from a file: lines `token,user,uid[,"group,group"]`. Lines without a token are skipped, the last of
- * several lines for a token counts. Throws Error naming the line when one has fewer than three columns.
+ * Authenticates tokens from a file with the lines `token,user,uid[,"group,group"]`. Lines without a token are skipped;
+ * of several lines for the same token the last one counts. Throws Error that names a line with fewer than three
+ * columns.
  */
 export function staticTokens(csv: string): TokenAuthenticator {
   const users = readUsers(csv);
@@ -38,7 +39,7 @@ function readUsers(csv: string): ReadonlyMap<string, UserInfo> {
   return users;
 }
 
-/** Records of RFC 4180; empty lines are skipped. */
+/** Parses the records of a CSV text (RFC 4180); empty lines are skipped. */
 function readCsv(text: string): readonly (readonly string[])[] {
   const records: string[][] = [];
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y;

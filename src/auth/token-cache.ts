@@ -13,13 +13,13 @@ export interface TokenCacheOptions {
 
 interface Remembered {
   readonly found: Authenticated;
-  /** By the monotonic clock, so that setting the time of day back does not keep results longer. */
+  /** The expiry by the monotonic clock, so that results are not kept longer if the time of day is set back. */
   readonly until: number;
 }
 
 /**
- * Caches for a few seconds which user a token belongs to. Failures are not cached, tokens are kept only as digests, and
- * the oldest entries are evicted when there are too many, or when they have expired and others are added.
+ * Caches for a few seconds which user a token belongs to. Failures are not cached, and tokens are kept only as digests.
+ * The oldest entries are evicted when there are too many, and expired ones when others are added.
  */
 export class TokenCache implements TokenAuthenticator {
   readonly #inner: TokenAuthenticator;

@@ -11,17 +11,17 @@ import {
 } from './service-account-claims.js';
 import type { TokenSigningKey } from './service-account-keys.js';
 
-/** Issues tokens for service accounts. Its callers decide what may be issued. */
+/** Issues tokens for service accounts. Callers decide which tokens may be issued. */
 export interface TokenIssuer {
   issue(request: IssueRequest): IssuedToken;
-  /** A token that lives in a Secret and never expires. */
+  /** Returns a token for a Secret, which never expires. */
   issueForSecret(claims: SecretTokenClaims): string;
 }
 
 export interface IssueRequest extends Omit<AccountClaims, 'warnAfter'> {
   readonly audiences: readonly string[];
   readonly seconds: number;
-  /** Seconds after which use of the token draws a warning to renew it. */
+  /** Seconds after which the use of the token causes a warning to renew it. */
   readonly warnAfterSeconds?: number | undefined;
 }
 
@@ -34,7 +34,7 @@ interface IssuedToken {
 }
 
 export const tokenIssuer = (given: {
-  /** Name of the issuer in the tokens. */
+  /** The name of the issuer in tokens. */
   readonly issuer: string;
   readonly key: () => TokenSigningKey;
   readonly domains: Domains;

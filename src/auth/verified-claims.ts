@@ -16,15 +16,16 @@ export interface VerifiedClaims {
 export interface TokenVerification {
   readonly issuers: readonly string[];
   keys(): readonly VerificationKey[];
-  /** Audiences of the API server; a token without any is for these. */
+  /** The audiences of the API server; a token without audiences is for these. */
   readonly apiAudiences: readonly string[];
 }
 
 const badSignature = 'go-jose/go-jose: error in cryptographic primitive';
 
 /**
- * Verifies issuer, signature and audience, in this order. undefined: not a token of these issuers.
- * The key alone determines the algorithm, so neither `none` nor a public key used as an HMAC secret gets through.
+ * Verifies issuer, signature and audience of a token, in this order; undefined if the text is no token of these
+ * issuers. Only the key determines the algorithm, so that neither `none` nor a public key used as an HMAC secret is
+ * accepted.
  */
 export function verifiedClaims(
   token: string,

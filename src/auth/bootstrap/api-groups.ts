@@ -1,6 +1,6 @@
 import type { Domains } from '../../api/domains.js';
 
-/** API groups that bootstrap roles speak of. */
+/** Returns the API groups that the bootstrap roles name. */
 export const apiGroups = ({ api }: Domains) =>
   ({
     core: '',

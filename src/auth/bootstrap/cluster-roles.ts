@@ -4,17 +4,17 @@ import { type WellKnownSigner, wellKnownSigners } from '../../api/well-known-sig
 import { apiGroups } from './api-groups.js';
 import { paths, rule } from './policy-rule.js';
 
-/** What a bootstrap ClusterRole says beside its name. */
+/** The properties of a bootstrap ClusterRole besides its name. */
 export interface ClusterRoleFacts {
   readonly rules: readonly PolicyRule[] | null;
-  /** Its rules are those of all roles labelled `aggregate-to-<this>`. */
+  /** The role has the rules of all roles that are labelled `aggregate-to-<this>`. */
   readonly aggregates?: AggregationTarget;
-  /** It lends its rules to that role. */
+  /** The role adds its rules to that role. */
   readonly aggregatedTo?: AggregationTarget;
 }
 type AggregationTarget = 'admin' | 'edit' | 'view';
 
-/** The ClusterRoles every cluster has, for people and for the parts of the system. */
+/** Returns the ClusterRoles that every cluster has, for users and for components of the system. */
 export function clusterRoles(domains: Domains): ReadonlyMap<string, ClusterRoleFacts> {
   const signers = wellKnownSigners(domains);
   const g = apiGroups(domains);
@@ -210,7 +210,7 @@ function viewRules(domains: Domains): readonly PolicyRule[] {
   ];
 }
 
-/** What every node agent may do; the node authorizer narrows some of it to what concerns the node. */
+/** Returns the rules for all node agents; the node authorizer restricts some of them to objects related to the node. */
 export function nodeRules(domains: Domains): readonly PolicyRule[] {
   const g = apiGroups(domains);
   return [

@@ -9,8 +9,8 @@ import { apiGroups } from './api-groups.js';
 import { rule } from './policy-rule.js';
 
 /**
- * The built-in controllers, each with the account in kube-system that it acts as. Where Kubernetes has the
- * controller, the account has Kubernetes' name.
+ * The built-in controllers, each with its service account in kube-system. If Kubernetes has the controller, the account
+ * has the same name as there.
  */
 export const controllerAccounts = {
   'csr-approver': 'csr-approver',
@@ -36,37 +36,37 @@ export const controllerAccounts = {
 } as const;
 export type BuiltinController = keyof typeof controllerAccounts;
 
-/** Where the accounts of controllers live. */
+/** The namespace of the service accounts of controllers. */
 export const controllerNamespace = 'kube-system';
 
 /** Returns the user that a built-in controller acts as through a client inside the server. */
 export const controllerUser = (controller: BuiltinController): UserInfo =>
   serviceAccountUser(controllerNamespace, controllerAccounts[controller]);
 
-/** Signers beyond the well-known ones that this server signs and publishes anchors for: names, or `domain/*`. */
+/** The signers in addition to the well-known ones, and other options that the rights of the controllers depend on. */
 export interface SignerOptions {
   readonly signers?: readonly string[];
-  /** Those of them that issue certificates to pods. */
+  /** Those of the signers that issue certificates to pods. */
   readonly podSigners?: readonly string[];
-  /** Names, or `domain/*`, that the certificate policy approves and denies for. */
+  /** The signer names, or `domain/*`, for which the certificate policy approves and denies requests. */
   readonly approves?: readonly string[];
-  /** Whether bundles of anchors are distributed, and whether also into Secrets. */
+  /** Whether bundles of anchors are distributed to ConfigMaps, and whether to Secrets as well. */
   readonly distributes?: 'no' | 'config-maps' | 'secrets-too';
-  /** Objects in namespaces that single accounts read or write. */
+  /** The objects that only some controllers read or write. */
   readonly objects?: readonly ControllerObjects[];
 }
 
-/** Objects of one kind in a namespace, by name, and what a controller does with them. */
+/** Objects of one kind in one namespace, by name, and what a controller does with them. */
 export interface ControllerObjects {
   readonly controller: BuiltinController;
   readonly namespace: string;
   readonly resource: 'configmaps' | 'secrets';
   readonly names: readonly string[];
-  /** The controller creates and updates them; otherwise it only reads them. */
+  /** Whether the controller creates and updates the objects; otherwise it only reads them. */
   readonly keeps?: boolean;
 }
 
-/** What each account may do: what its controller needs, and nothing else. */
+/** Returns the rules for each service account: what its controller needs, and nothing else. */
 export function controllerRoles(
   domains: Domains,
   { signers: own = [], podSigners = [], approves = [], distributes = 'no' }: SignerOptions,
@@ -184,8 +184,8 @@ export function controllerRoles(
       controllerAccounts[controller as BuiltinController],
       rules,
     ]),
-    // Accounts under which Kubernetes' own controllers come: one for all that is done to certificate requests, and one
-    // for the anchors of the API server.
+    // Accounts of Kubernetes' own controllers: one for everything that is done with certificate requests, and one for
+    // publishing the anchors of the API server.
     [
       'certificate-controller',
       [

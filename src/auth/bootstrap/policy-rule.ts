@@ -1,6 +1,6 @@
 import type { PolicyRule } from '../../api/kinds/role.js';
 
-/** Verbs as the tables of bootstrap roles abbreviate them. */
+/** The abbreviations of verbs in the tables of bootstrap roles. */
 const abbreviations: Readonly<Record<string, string>> = {
   R: 'get list watch',
   W: 'create delete deletecollection patch update',
@@ -10,7 +10,7 @@ const abbreviations: Readonly<Record<string, string>> = {
 const words = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== '');
 const sorted = (text: string): readonly string[] => [...words(text)].sort();
 
-/** Verbs (or `R`, `W`, `RW`) and resources, separated by spaces. */
+/** Returns a rule for resources. Verbs (or `R`, `W`, `RW`) and resources are separated by spaces. */
 export const rule = (
   verbs: string,
   group: string | readonly string[],
@@ -23,7 +23,7 @@ export const rule = (
   ...(resourceNames.length > 0 ? { resourceNames: [...resourceNames].sort() } : {}),
 });
 
-/** A rule about paths, separated by spaces. */
+/** Returns a rule for non-resource paths, which are separated by spaces. */
 export const paths = (verbs: string, urls: string): PolicyRule => ({
   verbs: sorted(verbs),
   nonResourceURLs: sorted(urls),

@@ -15,10 +15,10 @@ import { type ClusterRoleFacts, clusterRoles } from './cluster-roles.js';
 import { controllerAccounts, controllerNamespace, controllerRoles, type SignerOptions } from './controller-roles.js';
 import { rule } from './policy-rule.js';
 
-/** Namespaces that exist from the first start on. */
+/** The namespaces that are created at the first start. */
 export const bootstrapNamespaces = ['default', 'kube-system', 'kube-public', leaseNamespace] as const;
 
-/** Roles and bindings that exist from the first start on, and are completed on every later one. */
+/** The roles and bindings that are created at the first start and completed at every later one. */
 export interface BootstrapPolicy {
   readonly clusterRoles: readonly ClusterRole[];
   readonly clusterRoleBindings: readonly ClusterRoleBinding[];
@@ -66,7 +66,7 @@ const head = (
   },
 });
 
-/** Set to `false`, it keeps the server from completing the object. */
+/** Returns the name of the annotation that, with the value `false`, keeps the server from completing the object. */
 export const autoUpdateAnnotation = ({ signer }: Pick<Domains, 'signer'>): string =>
   `rbac.authorization.${signer}/autoupdate`;
 
@@ -117,7 +117,7 @@ const to =
   (domains: Domains): readonly Subject[] =>
     subjects.map((subject) => subject(domains));
 
-/** ClusterRoleBindings, each of the ClusterRole of the same name. */
+/** The ClusterRoleBindings; each refers to the ClusterRole of the same name. */
 const clusterBindings: readonly (readonly [string, (domains: Domains) => readonly Subject[]])[] = [
   ['cluster-admin', to(group(wellKnown.masters))],
   ['system:monitoring', to(group('system:monitoring'))],
@@ -137,26 +137,26 @@ const clusterBindings: readonly (readonly [string, (domains: Domains) => readonl
 interface LocalRole {
   readonly namespace: string;
   readonly name: string;
-  /** Name of its RoleBinding; absent: the same. */
+  /** The name of the RoleBinding; by default that of the role. */
   readonly binding?: string;
   readonly rules: readonly PolicyRule[];
   readonly subjects: readonly Subject[];
 }
 
-/** Roles for the objects that single controllers need: one for each controller, namespace and kind. */
+/** Returns the roles for objects that only some controllers need: one for each controller, namespace and kind. */
 const objectRoles = (domains: Domains, { objects = [] }: SignerOptions): readonly LocalRole[] =>
   objects.map(({ controller, namespace, resource, names, keeps = false }) => ({
     namespace,
     name: `system:controller:${controllerAccounts[controller]}-${resource}`,
     rules: [
       rule(keeps ? 'get list update watch' : 'get list watch', apiGroups(domains).core, resource, names),
-      // What is to be made has no name yet that a rule could be about.
+      // Objects that are to be created have no name yet that a rule could contain.
       ...(keeps ? [rule('create', apiGroups(domains).core, resource)] : []),
     ],
     subjects: [serviceAccount(controllerAccounts[controller])],
   }));
 
-/** Roles in namespaces of the system. */
+/** Returns the roles in the namespaces of the system. */
 function localRoles(domains: Domains): readonly LocalRole[] {
   const g = apiGroups(domains);
   const leaderLocking = (component: string, ...accounts: readonly string[]): LocalRole => ({

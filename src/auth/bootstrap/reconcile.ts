@@ -5,14 +5,14 @@ import type { ApiObject } from '../../api/object.js';
 import { compactRules, uncoveredRules } from '../rule-coverage.js';
 import { autoUpdateAnnotation } from './policy.js';
 
-/** What must be written so that an object has at least what the policy wants. */
+/** What must be written so that an object has at least the content of the policy. */
 export type Reconciliation<T> =
   | { readonly action: 'none' }
   | { readonly action: 'create' | 'update' | 'recreate'; readonly object: T };
 
 /**
- * Compares a bootstrap role or binding with the stored one. Adds what is missing and never removes anything;
- * a binding to another role is recreated; an object annotated with autoupdate `false` is left as it is. Pure.
+ * Compares a bootstrap role or binding with the stored one. Adds what is missing and never removes anything; a binding
+ * to another role is recreated; an object with the annotation autoupdate `false` is left unchanged. Pure.
  */
 export function reconcileBootstrap<T extends ClusterRole | Role | ClusterRoleBinding | RoleBinding>(
   existing: T | undefined,
@@ -35,7 +35,7 @@ const isBinding = (object: ClusterRole | Role | Binding): object is Binding => '
 const sameRole = ({ roleRef: a }: Binding, { roleRef: b }: Binding): boolean =>
   a.kind === b.kind && a.name === b.name && a.apiGroup === b.apiGroup;
 
-/** Labels and annotations that are there already keep their values. */
+/** Returns the missing labels and annotations; existing ones keep their values. */
 function metadataChanges(existing: ApiObject, wanted: ApiObject): Partial<Pick<ApiObject, 'metadata'>> {
   const { labels = {}, annotations = {} } = existing.metadata;
   const missing = (have: Readonly<Record<string, string>>, want: Readonly<Record<string, string>> | undefined) =>

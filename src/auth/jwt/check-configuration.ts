@@ -20,7 +20,7 @@ import type { AuthenticationConfiguration, JwtIssuer, PrefixedClaim } from './jw
 const maxIssuers = 64;
 
 interface Given {
-  /** The issuers of this server's own tokens, which no configuration may claim. */
+  /** The issuers of this server's own tokens, which the configuration must not contain. */
   readonly ownIssuers: readonly string[];
   readonly domains: Domains;
   /** The compiled expressions of the configuration. */
@@ -51,7 +51,7 @@ export function checkAuthenticationConfiguration(
       ? [
           invalid(
             'anonymous.conditions',
-            // Printed as Go prints its own struct.
+            // Printed as Go prints the struct.
             anonymous.conditions.map(({ path }) => ({ Path: path })),
             'enabled should be set to true when conditions are defined',
           ),
@@ -250,7 +250,7 @@ function checkExtra(
   });
 }
 
-/** Checks that a mapping of the username from `email` also requires the address to be verified. */
+/** Checks that a mapping of the username from `email` also requires that the address is verified. */
 function checkEmail(
   { claimMappings: { username, extra = [] }, claimValidationRules = [] }: JwtIssuer,
   path: string,

@@ -3,12 +3,12 @@ import { goTimeText } from '../../api/time.js';
 import { AuthenticationError } from '../authenticator.js';
 import type { JwtIssuer } from './jwt-issuer.js';
 
-/** Checks whether a token is valid by its claims. Texts are those of kube-apiserver. */
+/** Validates the claims of a token. Error texts are those of kube-apiserver. */
 
 export type Claims = Readonly<Record<string, unknown>>;
 
 export const oidcError = (text: string): AuthenticationError => new AuthenticationError(`oidc: ${text}`);
-/** An error as the OIDC library of Kubernetes reports it. */
+/** Returns an error as the OIDC library of Kubernetes reports it. */
 export const verificationError = (text: string): AuthenticationError => oidcError(`verify token: ${text}`);
 
 /** Allowed clock skew in seconds for `nbf`. There is none for `exp`. */
@@ -16,13 +16,19 @@ const notBeforeLeeway = 60;
 
 const numberText = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
-/** Seconds since 1970; some issuers write them as a text, which kube-apiserver reads too. */
+/**
+ * Returns the time of a claim in seconds since 1970. Some issuers write it as text, which kube-apiserver accepts as
+ * well.
+ */
 function timeOf(claim: unknown): number | undefined {
   const seconds = typeof claim === 'string' && numberText.test(claim) ? Number(claim) : claim;
   return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds : undefined;
 }
 
-/** Checks the claims that need no signature, so that forged tokens cause no fetch of the issuer's keys. `now` in seconds. */
+/**
+ * Checks the claims that can be checked without the signature, so that forged tokens do not cause requests for the keys
+ * of the issuer. `now` is in seconds.
+ */
 export function checkBeforeSignature(claims: Claims, { audiences }: JwtIssuer['issuer'], now: number): void {
   const [only = ''] = audiences;
   if (audiences.length === 1 && !audiencesOf(claims).includes(only)) {
@@ -40,7 +46,7 @@ export function checkBeforeSignature(claims: Claims, { audiences }: JwtIssuer['i
   }
 }
 
-/** Checks the audience. With several configured audiences, Kubernetes does this last. */
+/** Checks the audience. If several audiences are configured, Kubernetes checks them last. */
 export function checkAudience(claims: Claims, { audiences }: JwtIssuer['issuer']): void {
   if (audiencesOf(claims).some((audience) => audiences.includes(audience))) return;
   throw verificationError(

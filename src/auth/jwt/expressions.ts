@@ -11,7 +11,7 @@ import type { Prepared } from '../../cel/prepare.js';
 import type { Value } from '../../cel/values.js';
 import type { JwtIssuer } from './jwt-issuer.js';
 
-/** The use of an expression: to map claims, or to validate them or the user they were mapped to. */
+/** The use of an expression: to map claims, to validate claims, or to validate the resulting user. */
 export type ExpressionUse = 'mapping' | 'claim rule' | 'user rule';
 
 const compilers: Readonly<Record<ExpressionUse, (expression: string) => Steps<Prepared>>> = {
@@ -20,11 +20,11 @@ const compilers: Readonly<Record<ExpressionUse, (expression: string) => Steps<Pr
   'user rule': compileUserRule,
 };
 
-/** The expressions of issuers, compiled. */
+/** The compiled expressions of issuers. */
 export class Expressions {
   readonly #prepared = new Map<string, Prepared>();
 
-  /** Compiles everything that stands in these issuers. */
+  /** Compiles all expressions of these issuers. */
   static *of(issuers: readonly JwtIssuer[]): Steps<Expressions> {
     const made = new Expressions();
     for (const { use, text } of issuers.flatMap(expressionsIn)) {
@@ -58,7 +58,7 @@ export class Expressions {
   }
 }
 
-/** The value of an expression, which may be a Failure. */
+/** Returns the value of an expression, which may be a Failure. */
 export type Evaluate = (use: ExpressionUse, text: string) => Value;
 
 const keyOf = (use: ExpressionUse, text: string): string => `${use}: ${text}`;

@@ -7,19 +7,19 @@ interface FetchedText {
   readonly text: string;
 }
 
-/** Gets a text over HTTPS. Fails when there is no whole answer in time. */
+/** Fetches a text over HTTPS. Fails if the complete response does not arrive in time. */
 export type FetchText = (
   url: string,
   options: { readonly certificateAuthority?: string | undefined },
 ) => Promise<FetchedText>;
 
 const patienceMs = 10_000;
-/** Larger answers are cut off: keys and discovery documents are small. */
+/** The maximum size of a response in bytes; larger ones are cut off. Keys and discovery documents are small. */
 const maxBytes = 1_048_576;
 
 /**
- * Gets a text from a server that is verified against the CA given, or those Node trusts. Follows no redirections: who
- * may answer for an issuer is configuration. Nothing is asked without TLS.
+ * Fetches a text from a server that is verified against the given CA, or those that Node.js trusts. Redirects are not
+ * followed, because the configuration determines which servers speak for an issuer. No request is sent without TLS.
  */
 export const fetchText: FetchText = (url, { certificateAuthority }) =>
   new Promise((resolve, reject) => {

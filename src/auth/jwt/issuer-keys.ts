@@ -6,9 +6,12 @@ import type { FetchText } from './fetch-text.js';
 import { type IssuerKey, readKeySet } from './json-web-key.js';
 import type { JwtIssuer } from './jwt-issuer.js';
 
-/** Least time between two fetches, whatever tokens arrive: anybody can make up key ids. */
+/**
+ * The minimum time between two fetches, in milliseconds, whatever tokens arrive: tokens with made-up key IDs must not
+ * cause more.
+ */
 const restMs = 10_000;
-/** Keys are fetched anew after so long, so that those withdrawn do not count for ever. */
+/** The age in milliseconds at which keys are fetched again, so that withdrawn keys are not accepted indefinitely. */
 const maxAgeMs = 3_600_000;
 
 export interface IssuerKeysOptions {
@@ -21,13 +24,16 @@ export interface IssuerKeysOptions {
 
 interface Fetched {
   readonly keys: readonly IssuerKey[];
-  /** By the monotonic clock, so that setting the time of day back does not keep withdrawn keys longer. */
+  /**
+   * The time of the fetch by the monotonic clock, so that withdrawn keys are not kept longer if the time of day is set
+   * back.
+   */
   readonly at: number;
 }
 
 /**
- * The public keys of an issuer, found through OpenID Connect Discovery 1.0. They are kept, and fetched anew for a key id
- * that is not among them and when they are old; if that fails, the ones that are there go on.
+ * The public keys of an issuer, found by OpenID Connect Discovery 1.0. They are cached, and fetched again when they are
+ * old and for an unknown key ID. If that fails, the cached keys stay in use.
  */
 export class IssuerKeys {
   readonly #issuer: JwtIssuer['issuer'];
@@ -37,7 +43,7 @@ export class IssuerKeys {
   readonly #told: IssuerKeysOptions['fetched'];
   #fetched: Fetched | undefined;
   #asked = Number.NEGATIVE_INFINITY;
-  /** The last fetch failed: no token that the cached keys may verify waits for the next one. */
+  /** Whether the last fetch failed. Tokens that the cached keys may verify then do not wait for the next one. */
   #isAway = false;
   #underway: Promise<void> | undefined;
 
@@ -49,7 +55,10 @@ export class IssuerKeys {
     this.#told = options.fetched;
   }
 
-  /** Returns the cached keys with this id; without an id, all. undefined: no key set has been fetched yet. Never fails. */
+  /**
+   * Returns the cached keys with this ID, or all keys for an empty ID; undefined if no key set has been fetched yet.
+   * Never fails.
+   */
   async withId(keyId: string): Promise<readonly IssuerKey[] | undefined> {
     const isOld = this.#fetched === undefined || this.#clock.monotonic() - this.#fetched.at > maxAgeMs;
     const isKnown = Boolean(this.#among(keyId)?.length);

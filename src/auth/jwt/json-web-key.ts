@@ -4,21 +4,21 @@ import { keyFits, type VerificationAlgorithm, verificationAlgorithms } from '../
 
 /** A public key of an issuer. */
 export interface IssuerKey {
-  /** Empty: none was given. */
+  /** The ID of the key; empty if it has none. */
   readonly keyId: string;
   readonly publicKey: KeyObject;
-  /** Algorithms it may be used with: the one it names, or all that fit its type. */
+  /** The algorithms that the key may be used with: the one that it names, or all that fit its type. */
   readonly algorithms: readonly VerificationAlgorithm[];
 }
 
-/** Most keys read of one key set: no honest issuer publishes more. */
+/** The maximum number of keys that are read from one key set. */
 const maxKeys = 100;
-/** RSA keys of fewer bits are not taken: they can be broken. */
+/** The minimum size of RSA keys in bits; smaller ones are rejected as insecure. */
 const minRsaBits = 2_048;
 
 /**
- * The keys of a JSON Web Key Set (RFC 7517) that tokens can be verified with. Symmetric keys, keys for encryption, weak
- * keys and keys that cannot be read are left out. undefined if it is no key set.
+ * Returns the keys of a JSON Web Key Set (RFC 7517) that can verify tokens; undefined if it is no key set. Symmetric
+ * keys, keys for encryption, weak keys and unreadable keys are left out.
  */
 export function readKeySet(value: unknown): readonly IssuerKey[] | undefined {
   if (!isObject(value) || !Array.isArray(value['keys'])) return undefined;
@@ -39,7 +39,7 @@ function readKey(jwk: unknown): readonly IssuerKey[] {
   return algorithms.length === 0 ? [] : [{ keyId: typeof kid === 'string' ? kid : '', publicKey, algorithms }];
 }
 
-/** Only the public members are looked at. */
+/** Returns the public key. Only public members are read. */
 function publicKeyOf({ kty, n, e, crv, x, y }: Readonly<Record<string, unknown>>): KeyObject | undefined {
   const members = kty === 'RSA' ? { n, e } : { crv, x, y };
   const texts = Object.entries(members).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));

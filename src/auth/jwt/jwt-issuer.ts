@@ -1,16 +1,16 @@
 /**
- * One issuer of JWTs whose tokens are accepted, as `AuthenticationConfiguration` says it (apiserver.config/v1). Expressions
- * are CEL about `claims`, those of `userValidationRules` about `user` (KEP-3331).
+ * An issuer of JWTs whose tokens are accepted, as in an `AuthenticationConfiguration` (apiserver.config/v1).
+ * Expressions are CEL over `claims`, those of `userValidationRules` over `user` (KEP-3331).
  */
 export interface JwtIssuer {
   readonly issuer: {
-    /** The required value of the claim `iss`. Discovery starts below it. */
+    /** The required value of the claim `iss`. By default, the discovery document is below this URL. */
     readonly url: string;
     /** The URL of the discovery document, if it is not below `url`. */
     readonly discoveryURL?: string;
-    /** PEM of what verifies the issuer's server; absent: what Node trusts. */
+    /** CAs in PEM that verify the server of the issuer; by default those that Node.js trusts. */
     readonly certificateAuthority?: string;
-    /** The claim `aud` must have one of them. */
+    /** Audiences, one of which the claim `aud` must contain. */
     readonly audiences: readonly string[];
     readonly audienceMatchPolicy?: string;
   };
@@ -31,7 +31,7 @@ export interface JwtIssuer {
 
 export interface PrefixedClaim {
   readonly claim?: string;
-  /** The prefix of the claim's value. An empty one must be given explicitly. */
+  /** Prefix of the value of the claim. An empty one must be given explicitly. */
   readonly prefix?: string;
   readonly expression?: string;
 }
@@ -39,12 +39,12 @@ export interface PrefixedClaim {
 /** The contents of the `AuthenticationConfiguration` file. */
 export interface AuthenticationConfiguration {
   readonly jwt?: readonly JwtIssuer[];
-  /** Absent: as the server's other options say. */
+  /** Whether anonymous requests are accepted; by default as in the other options of the server. */
   readonly anonymous?: AnonymousConfiguration;
 }
 
 export interface AnonymousConfiguration {
   readonly enabled: boolean;
-  /** Absent or empty: every path. */
+  /** Paths for which anonymous requests are accepted; all paths if absent or empty. */
   readonly conditions?: readonly { readonly path: string }[];
 }

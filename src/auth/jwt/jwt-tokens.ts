@@ -16,24 +16,25 @@ import type { JwtIssuer } from './jwt-issuer.js';
 import { userFrom } from './user-from-claims.js';
 
 export interface JwtTokenOptions {
-  /** Those of the issuer, among others. */
+  /** The compiled expressions, which include those of the issuer. */
   readonly expressions: Expressions;
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Default: over HTTPS. */
+  /** Fetches documents of the issuer; over HTTPS by default. */
   readonly fetch?: FetchText | undefined;
   readonly metrics?: IssuerMetrics | undefined;
 }
 
 export interface JwtTokens extends TokenAuthenticator {
-  /** Fetches the keys, unless that was tried just now; answers whether they are there. */
+  /** Fetches the keys, unless that was tried recently. Resolves with whether there are keys. */
   warm(): Promise<boolean>;
 }
 
 /**
- * Tokens of one issuer that is not this server (OpenID Connect ID tokens). Their signature, lifetime and audience are
- * checked, and the issuer's mapping says who they are. Keys are fetched with the first token, or when `warm` is called.
+ * Authenticates tokens of one issuer other than this server (OpenID Connect ID tokens). Their signature, lifetime and
+ * audience are checked, and the mapping of the issuer determines the user. Keys are fetched for the first token, or
+ * when `warm` is called.
  */
 export function jwtTokens(jwt: JwtIssuer, options: JwtTokenOptions): JwtTokens {
   const { expressions, domains, clock, log, fetch = fetchText, metrics } = options;
@@ -65,7 +66,7 @@ export function jwtTokens(jwt: JwtIssuer, options: JwtTokenOptions): JwtTokens {
 
 const google = { url: 'https://accounts.google.com', claim: 'accounts.google.com' } as const;
 
-/** Google leaves the scheme away in some tokens. */
+/** Whether a token is from the issuer. Google omits the scheme in some tokens. */
 const isFrom = ({ claims: { iss } }: UnverifiedToken, url: string): boolean =>
   iss === url || (url === google.url && iss === google.claim);
 

@@ -8,9 +8,9 @@ import { type Claims, oidcError } from './claims.js';
 import type { Evaluate, Expressions } from './expressions.js';
 import type { JwtIssuer, PrefixedClaim } from './jwt-issuer.js';
 
-/** Maps the claims of a token to a user, as its issuer is configured. Texts are those of kube-apiserver. */
+/** Maps the claims of a token to a user, as configured for its issuer. Error texts are those of kube-apiserver. */
 
-/** Returns the user that verified claims name. Throws AuthenticationError if they name none, or break a rule. */
+/** Returns the user that verified claims name. Throws AuthenticationError if they name none, or violate a rule. */
 export function userFrom(
   claims: Claims,
   { claimMappings, claimValidationRules = [], userValidationRules = [] }: JwtIssuer,
@@ -44,7 +44,7 @@ function usernameIn(claims: Claims, { claim = '', prefix = '' }: PrefixedClaim):
   return `${prefix}${username}`;
 }
 
-/** A single group may be a string. */
+/** Returns the groups in the claims. A single group may be a string. */
 function groupsIn(claims: Claims, { claim = '', prefix = '' }: PrefixedClaim): readonly string[] {
   if (claim === '' || !Object.hasOwn(claims, claim)) return [];
   const value = claims[claim];
@@ -82,7 +82,7 @@ function checkRequired(claims: Claims, rules: NonNullable<JwtIssuer['claimValida
   }
 }
 
-/** All are evaluated before one counts, as in Kubernetes. */
+/** Checks the rules. All of them are evaluated before any result is considered, as in Kubernetes. */
 function checkRules(
   what: string,
   rules: readonly { readonly expression?: string; readonly message?: string }[],
@@ -124,7 +124,7 @@ function evaluatedExtra(
   return [key, textsOf(value, `error evaluating extra claim expression: ${text}: `)];
 }
 
-/** A text, or a list of them; empty ones count for nothing. */
+/** Returns a text, or a list of texts, as a list without empty texts. */
 function textsOf(value: Value, doing: string): readonly string[] {
   const found = value === null ? [] : isList(value) ? itemsOf(value) : [value];
   if (!found.every((one) => typeof one === 'string')) {

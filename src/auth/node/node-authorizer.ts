@@ -16,7 +16,7 @@ import { leaseRefusal } from './node-lease.js';
 const allow: Decision = { verdict: 'allow', reason: '' };
 const noOpinion = (reason = ''): Decision => ({ verdict: 'no-opinion', reason });
 
-/** An access question of a node agent whose answer depends on the node. */
+/** An access check of a node agent whose decision depends on the node. */
 interface Question {
   readonly node: string;
   readonly attributes: AccessAttributes;
@@ -28,9 +28,9 @@ interface Question {
 type Answer = (question: Question) => Promise<Decision>;
 
 /**
- * Decides what node agents may do: what the rules of `system:node` allow, restricted for secrets, accounts, pods and the
- * like to objects related to the node through the pods bound to it. Has no opinion on anybody else. NodeRestriction
- * narrows further what they write.
+ * Authorizes node agents: what the rules of `system:node` allow, with access to Secrets, service accounts, pods and
+ * similar objects restricted to those that are related to the node through its pods. Has no opinion on other users.
+ * NodeRestriction further restricts their writes.
  */
 export function nodeAuthorizer(objects: ObjectSource, domains: Domains): Authorizer {
   const rules = nodeRules(domains);
@@ -66,7 +66,7 @@ function answersIn(domains: Domains): ReadonlyMap<string, Answer> {
     ['/secrets', readsRelated('secrets')],
     ['/configmaps', readsRelated('configmaps')],
     ['/persistentvolumeclaims', claims],
-    // Nothing here binds volumes, so no node has to do with one.
+    // Volumes are never bound here, so that none is related to a node.
     ['/persistentvolumes', getsRelated(undefined)],
     [`${resource}/resourceclaims`, getsRelated(undefined)],
     [`${storage}/volumeattachments`, getsRelated(undefined)],
@@ -117,7 +117,7 @@ const claims: Answer = async (question) => {
 
 const accounts: Answer = async (question) => {
   const { verb, name, subresource } = question.attributes;
-  // An agent only reads an account, before it requests a token for it.
+  // A node agent reads a service account only before it requests a token for it.
   if (verb === 'get' && !subresource) return related(question, 'serviceaccounts');
   if (verb !== 'create' || !name) return noOpinion('can only create tokens for individual service accounts');
   if (subresource !== 'token') return noOpinion('can only create token subresource of serviceaccount');
@@ -127,7 +127,7 @@ const accounts: Answer = async (question) => {
 const podCertificates: Answer = async ({ node, attributes, podCertificate }) => {
   const { verb, subresource, namespace = '', name = '' } = attributes;
   if (subresource) return noOpinion('nodes may not access the status subresource of PodCertificateRequests');
-  // Admission looks at what is created.
+  // Admission checks the created object.
   if (verb === 'create') return allow;
   if (verb === 'get') {
     if (name === '') return noOpinion('No Object name found');
@@ -173,7 +173,7 @@ const pods: Answer = async (question) => {
 
 const isUpdate = (verb: string): boolean => verb === 'update' || verb === 'patch';
 
-/** The node a list is narrowed to. */
+/** Returns the node that a field selector restricts a list to. */
 function nodeSelected({ fieldSelector = '' }: AccessAttributes): string | undefined {
   if (fieldSelector === '') return undefined;
   try {

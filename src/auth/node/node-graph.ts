@@ -7,8 +7,8 @@ import type { Index } from '../incremental-index.js';
 export type RelatedKind = 'pods' | 'secrets' | 'configmaps' | 'serviceaccounts' | 'persistentvolumeclaims';
 
 /**
- * The objects that are related to a node through the pods on it. A pod without a node relates nothing; a mirror pod relates
- * only itself, because its node wrote it.
+ * An index of the objects that are related to a node through its pods. A pod without a node relates no objects; a
+ * mirror pod relates only itself, because its node has written it.
  */
 export class NodeGraph implements Index<Pod> {
   readonly #mirror: string;

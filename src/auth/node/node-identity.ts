@@ -1,9 +1,12 @@
 import { nodeUserPrefix, type UserInfo, wellKnown } from '../../api/user.js';
 
-/** Whether a user is a node agent, and of which node; the name is empty for one that names none. */
+/** The node of a node agent, with an empty name if the username contains none; undefined for other users. */
 export type NodeIdentity = { readonly name: string } | undefined;
 
-/** The group is needed beside the name: a certificate may carry either for other reasons. */
+/**
+ * Returns the node of a user. Both the username and the group are required, because a certificate may contain one of
+ * them for other reasons.
+ */
 export const nodeIdentity = ({ username, groups }: UserInfo): NodeIdentity =>
   username.startsWith(nodeUserPrefix) && groups.includes(wellKnown.nodes)
     ? { name: username.slice(nodeUserPrefix.length) }

@@ -1,9 +1,12 @@
 import { quote } from '../../api/go-text.js';
 
-/** Namespace of the heartbeat leases of nodes. */
+/** The namespace of the heartbeat leases of nodes. */
 export const leaseNamespace = 'kube-node-lease';
 
-/** Returns the reason why a lease is not the node's own. Without a name, only the namespace is checked. */
+/**
+ * Returns the reason why a lease is not that of the node; undefined if it is. Without a name, only the namespace is
+ * checked.
+ */
 export function leaseRefusal(
   node: string,
   { namespace, name }: { readonly namespace: string | undefined; readonly name?: string },

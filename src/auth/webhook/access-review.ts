@@ -4,9 +4,11 @@ import { parseLabelSelector } from '../../api/label-selectors.js';
 import type { JsonObject } from '../../api/object.js';
 import type { AccessAttributes } from '../authorizer.js';
 
-/** An access question as the spec of a SubjectAccessReview. */
+/** Converts an access check into the spec of a SubjectAccessReview. */
 
-/** Returns the spec as sent to a webhook: without empty members. Version v1beta1 calls the groups `group`. */
+/**
+ * Returns the spec that is sent to a webhook, without empty members. In version v1beta1 the groups are named `group`.
+ */
 export function reviewSpec({ user, ...attributes }: AccessAttributes, version: 'v1' | 'v1beta1'): object {
   const { username, uid, groups, extra } = user;
   const who = {
@@ -22,8 +24,8 @@ export function reviewSpec({ user, ...attributes }: AccessAttributes, version: '
 }
 
 /**
- * Returns the spec as match conditions see it: every member is present, but only one kind of attributes, and no empty
- * selectors.
+ * Returns the spec as match conditions see it: all members are present, except that there is only one kind of
+ * attributes, and no empty selectors.
  */
 export function expressionSpec({ user, ...attributes }: AccessAttributes): JsonObject {
   const { username, uid = '', groups, extra = {} } = user;
@@ -47,7 +49,7 @@ const namesIn = ({ namespace = '', verb, group, version, resource, subresource =
   name,
 });
 
-/** `noValues` stands where a requirement has none. */
+/** Returns the selectors; `noValues` is the value of a requirement without values. */
 function selectorsIn({ fieldSelector, labelSelector }: Asked, noValues?: readonly string[]): object {
   const fields = fieldRequirements(fieldSelector);
   const labels = labelRequirements(labelSelector, noValues);
@@ -57,7 +59,10 @@ function selectorsIn({ fieldSelector, labelSelector }: Asked, noValues?: readonl
   };
 }
 
-/** An unreadable selector is dropped: the question then covers more than the request. */
+/**
+ * Parses a selector into requirements. An unreadable selector is dropped, so that more access is checked than was
+ * requested.
+ */
 function requirementsOf<R>(text: string | undefined, parse: (text: string) => readonly R[]): readonly R[] {
   if (text === undefined) return [];
   try {

@@ -6,14 +6,14 @@ import type { HttpTransport } from '../../client/http-transport.js';
 import type { Clock } from '../../runtime/clock.js';
 import { type AuthorizationWebhookMetrics, resultOfFailure } from '../authorization-metrics.js';
 
-/** Posts a review to a remote server and returns the `status` of the answer. Fails if there is none. */
+/** Posts a review to a remote server and returns the `status` of the response. Fails if there is none. */
 export type CallReview = (review: object) => Promise<Readonly<Record<string, unknown>>>;
 
 export interface CallReviewOptions {
-  /** The URL that reviews are posted to: exactly the server URL of a kubeconfig. */
+  /** The connection to the URL that reviews are posted to, which is exactly the server URL of a kubeconfig. */
   readonly transport: Pick<HttpTransport, 'send'>;
   readonly clock: Clock;
-  /** The maximum duration of an attempt. */
+  /** The maximum duration of an attempt; ten seconds by default. */
   readonly timeoutMs?: number | undefined;
   /** Called after every attempt. */
   readonly called?: AuthorizationWebhookMetrics['called'] | undefined;
@@ -27,8 +27,8 @@ const transientCodes: readonly number[] = [429, 500, 504];
 const maxBytes = 1_048_576;
 
 /**
- * Posts reviews; each attempt may take ten seconds by default. Transient failures are retried, up to five attempts;
- * others fail at once.
+ * Returns a function that posts reviews. Each attempt may take ten seconds by default. Transient failures are retried,
+ * up to five attempts in total; others are reported at once.
  */
 export function callReview(options: CallReviewOptions): CallReview {
   const { transport, clock, timeoutMs = usualTimeoutMs, called } = options;
@@ -88,7 +88,7 @@ function read(text: string): unknown {
   }
 }
 
-/** Whether the answer has the kind and version that were sent, if it has any. */
+/** Whether the response has the kind and version of the request, as far as it has any. */
 const isLike = (sent: unknown, answer: Readonly<Record<string, unknown>>): boolean =>
   isObject(sent) && ['kind', 'apiVersion'].every((member) => (answer[member] || sent[member]) === sent[member]);
 

@@ -7,15 +7,15 @@ import type { ReviewConditionMetrics } from '../authorization-metrics.js';
 import type { AccessAttributes } from '../authorizer.js';
 import { expressionSpec } from './access-review.js';
 
-/** An expression about the spec of a SubjectAccessReview. */
+/** An expression over the spec of a SubjectAccessReview. */
 export interface ReviewCondition {
   readonly text: string;
   readonly program: Program;
 }
 
 /**
- * Returns a function that says whether a request meets all match conditions (KEP-3221). One condition that is false decides,
- * whatever fails in others. Otherwise throws all evaluation errors, in kube-apiserver's words.
+ * Returns a function that says whether a request meets all match conditions (KEP-3221). If one condition is false, the
+ * result is false, even if others fail. Otherwise it throws all evaluation errors, in the words of kube-apiserver.
  */
 export function reviewConditions(
   conditions: readonly ReviewCondition[],

@@ -15,12 +15,14 @@ export interface WebhookAuthorizerOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: 'v1' | 'v1beta1';
-  /** How long answers are cached, separately for those that allow and all others. */
+  /** How long decisions are cached, in milliseconds: those that allow, and all others. */
   readonly allowedMs: number;
   readonly refusedMs: number;
-  /** The decision if the webhook fails, or one of its match conditions. */
+  /** The decision if the webhook or the evaluation of a match condition fails. */
   readonly onFailure: 'no-opinion' | 'deny';
-  /** Whether the request meets the match conditions. Throws if that cannot be evaluated. If absent, every request does. */
+  /**
+   * Whether a request meets the match conditions. Throws if they cannot be evaluated. If absent, every request does.
+   */
   readonly asks?: ((attributes: AccessAttributes) => boolean) | undefined;
   readonly metrics?: Pick<AuthorizationWebhookMetrics, 'failedOpen'> | undefined;
 }
@@ -31,7 +33,7 @@ interface Remembered {
 }
 
 const maxRemembered = 8_192;
-/** Answers to longer reviews are not cached. */
+/** The maximum length of a review whose decision is cached. */
 const maxQuestion = 10_000;
 
 const noOpinion: Decision = { verdict: 'no-opinion', reason: '' };
@@ -71,7 +73,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
         remember(question, decision);
         return decision;
       } catch (error) {
-        // With fail-open, a dead webhook would fill the log.
+        // With fail-open, an unreachable webhook would fill the log.
         const always = onFailure !== 'no-opinion';
         const message = 'the authorization webhook does not answer';
         troubles.report(log, { error, now: clock.monotonic(), message, always });

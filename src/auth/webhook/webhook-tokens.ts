@@ -18,7 +18,7 @@ export interface WebhookTokenOptions {
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long answers are cached. */
+  /** How long responses are cached, in milliseconds. */
   readonly keepMs: number;
 }
 
@@ -26,7 +26,7 @@ export interface WebhookTokenOptions {
 export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator {
   const { clock, log, keepMs } = options;
   const troubles = new FailureLog();
-  // Anybody can cause calls by sending tokens.
+  // Any caller can cause calls by sending tokens.
   const failed = (error: unknown): void =>
     troubles.report(log, { error, now: clock.monotonic(), message: 'the token webhook does not answer' });
   return new TokenCache(
