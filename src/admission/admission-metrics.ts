@@ -2,21 +2,21 @@ import type { Clock } from '../runtime/clock.js';
 import type { Histogram, Metrics } from '../runtime/metrics.js';
 import type { AdmissionAttributes } from './admission-step.js';
 
-/** `admit` is mutating admission and runs before `validate`. */
+/** The phases of admission: `admit` is mutating admission and runs before `validate`. */
 export type AdmissionPhase = 'admit' | 'validate';
 type Operation = AdmissionAttributes['operation'];
 
-/** Counts and times admission. */
+/** Measures admission. */
 export interface AdmissionMetrics {
-  /** All steps of a phase. */
+  /** Runs a phase with all its steps, and measures it. */
   phase<T>(type: AdmissionPhase, operation: Operation, act: () => Promise<T>): Promise<T>;
-  /** One of them. */
+  /** Runs one step, and measures it. */
   step<T>(name: string, type: AdmissionPhase, operation: Operation, act: () => Promise<T>): Promise<T>;
 }
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 
-/** The metrics of kube-apiserver about admission. */
+/** Returns the metrics of kube-apiserver about admission. */
 export function admissionMetrics(metrics: Metrics, clock: Clock): AdmissionMetrics {
   const phases = metrics.histogram({
     name: 'apiserver_admission_step_admission_duration_seconds',

@@ -2,35 +2,35 @@ import type { ApiObject, ObjectKey, ResourceType } from '../api/object.js';
 import type { UserInfo } from '../api/user.js';
 import type { Caller } from '../registry/resource-definition.js';
 
-/** A write on its way to the store, as admission sees it. */
+/** The attributes of a write, as admission sees them. */
 export interface AdmissionAttributes {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
   readonly resource: ResourceType<ApiObject>;
   readonly subresource: string | undefined;
-  /** The name is empty while it is still to be generated. */
+  /** The namespace and name of the object. The name is empty while it is still to be generated. */
   readonly key: ObjectKey;
-  /** The name in the URL; absent on POST to a collection, also when the object has a name. */
+  /** The name in the URL; absent on POST to a collection, even if the object has a name. */
   readonly urlName?: string | undefined;
-  /** Absent on DELETE. */
+  /** The object that is written; absent on DELETE. */
   readonly object: ApiObject | undefined;
-  /** Absent on CREATE. */
+  /** The object before the write; absent on CREATE. */
   readonly previous: ApiObject | undefined;
   readonly user: UserInfo;
   readonly dryRun: boolean;
   /** The options object of the request (CreateOptions, UpdateOptions, PatchOptions, DeleteOptions). */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** Sends a Warning header with the answer. */
+  /** Adds a Warning header to the response. */
   warn(text: string): void;
   /**
-   * Adds an annotation to the request's audit event; absent if it is not audited. The first value of a key stays. With
-   * `fromLevel`, only events of that level or above get it.
+   * Adds an annotation to the audit event of the request; absent if the request is not audited. The first value of a
+   * key is kept. With `fromLevel`, only events of at least that level contain the annotation.
    */
   readonly annotate?: ((key: string, value: string, fromLevel?: 'Request') => void) | undefined;
-  /** The caller that waits for the response. Absent: no caller that could go away. */
+  /** The caller that waits for the response; absent if there is none that could go away. */
   readonly caller?: Caller | undefined;
-  /** The object was converted by a webhook before it is stored. */
+  /** Whether a webhook converts the object before it is stored. */
   readonly isConverted?: boolean;
-  /** The deletion is part of a deletecollection request. */
+  /** Whether the deletion is part of a deletecollection request. */
   readonly isCollectionDelete?: boolean;
 }
 
@@ -39,25 +39,25 @@ export type WriteAttributes = AdmissionAttributes & { readonly object: ApiObject
 
 /** The context of mutating admission, which runs once, and a second time if a step requests reinvocation. */
 export interface ReinvocationContext {
-  /** 0, then 1. */
+  /** The number of the round: 0, then 1. */
   readonly round: number;
-  /** Runs all mutating steps once more. No effect in the second round. */
+  /** Requests that all mutating steps run once more. Has no effect in the second round. */
   requestReinvocation(): void;
-  /** State that steps keep for the second round, by the step's name. */
+  /** State that steps keep for the second round, by the name of the step. */
   readonly memory: Map<string, unknown>;
 }
 
-/** One policy on the write path. Rejects by throwing an ApiError. */
+/** One check or change of writes. A step rejects a write by throwing an ApiError. */
 export interface AdmissionStep {
   readonly name: string;
-  /** Cheap, called first. */
+  /** Whether the step handles this write. Called first, and inexpensive. */
   handles(attributes: AdmissionAttributes): boolean;
-  /** Returns the object to continue with. */
+  /** Returns the object, changed or not. */
   mutate?(attributes: WriteAttributes, rounds: ReinvocationContext): Promise<ApiObject>;
-  /** Called for a deletion before validation; nothing can be changed. */
+  /** Called for a deletion before it is validated. Nothing can be changed. */
   beforeDeletion?(attributes: AdmissionAttributes): Promise<void>;
-  /** Sees the final object. */
+  /** Validates the final object. */
   validate?(attributes: AdmissionAttributes): Promise<void>;
-  /** Called right before a new object is stored, with nothing asynchronous after it. */
+  /** Called immediately before a new object is stored, with nothing asynchronous in between. */
   beforeCreation?(attributes: AdmissionAttributes): Promise<void>;
 }

@@ -1,11 +1,11 @@
 import type { ErrorSubject } from '../api/errors.js';
 import type { AdmissionAttributes } from './admission-step.js';
 
-/** The name in the request; empty for deletecollection. */
+/** Returns the name in the request; empty for deletecollection. */
 export const nameOf = ({ isCollectionDelete, key }: AdmissionAttributes): string =>
   isCollectionDelete ? '' : key.name;
 
-/** The subject of an admission error; an object without a name is identified by its generateName. */
+/** Returns the subject of an admission error. An object without a name is identified by its generateName. */
 export const admissionSubject = (attributes: AdmissionAttributes): ErrorSubject => {
   const { resource, object } = attributes;
   return {
@@ -16,8 +16,8 @@ export const admissionSubject = (attributes: AdmissionAttributes): ErrorSubject 
 };
 
 /**
- * The subject of an error that in Kubernetes does not come from admission: empty while the name is still to be
- * generated.
+ * Returns the subject of an error that does not come from admission in Kubernetes: its name is empty while it is still
+ * to be generated.
  */
 export const namedSubject = ({ resource, object }: AdmissionAttributes): ErrorSubject => ({
   group: resource.group,

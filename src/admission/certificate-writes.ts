@@ -13,7 +13,7 @@ export interface SignerPolicy {
   readonly domains: Domains;
 }
 
-/** Whether the request is about this kind of the certificates group, in any version. */
+/** Whether the request concerns this kind of the certificates group, in any version. */
 export const isCertificateKind = ({ resource }: AdmissionAttributes, kind: string, domains: Domains): boolean =>
   resource.kind === kind && resource.group === `certificates.${domains.api}`;
 

@@ -8,7 +8,7 @@ type StepWith<H extends Hook> = AdmissionStep & Required<Pick<AdmissionStep, H>>
 const stepsWith = <H extends Hook>(hook: H, steps: readonly AdmissionStep[]): readonly StepWith<H>[] =>
   steps.filter((step): step is StepWith<H> => step[hook] !== undefined);
 
-/** The policies that a write goes through, in their order. */
+/** The steps of admission, in their order. */
 export class AdmissionChain {
   readonly #mutating: readonly StepWith<'mutate'>[];
   readonly #validating: readonly StepWith<'validate'>[];

@@ -2,12 +2,12 @@ import type { Metrics } from '../runtime/metrics.js';
 import type { AdmissionAttributes } from './admission-step.js';
 import type { ConditionsVerdict } from './expression-list.js';
 
-/** Reports the result of the match conditions of a webhook or policy. */
+/** Records the result of the match conditions of a webhook or policy. */
 export type ConditionMetrics = (judgement: {
-  /** Name of the webhook or policy. */
+  /** The name of the webhook or policy. */
   readonly name: string;
   readonly kind: 'webhook' | 'policy';
-  /** For policies always `validate`, as in Kubernetes. */
+  /** The type of admission; for policies always `validate`, as in Kubernetes. */
   readonly type: 'admit' | 'validating' | 'validate';
   readonly operation: AdmissionAttributes['operation'];
   readonly seconds: number;
@@ -17,7 +17,7 @@ export type ConditionMetrics = (judgement: {
 /** The labels of all metrics of match conditions. */
 export const conditionLabels = ['name', 'kind', 'type', 'operation'] as const;
 
-/** The metrics of kube-apiserver about match conditions. As there, conditions that hold are not timed. */
+/** Returns the metrics of kube-apiserver about match conditions. As there, conditions that are met are not timed. */
 export function conditionMetrics(metrics: Metrics): ConditionMetrics {
   const seconds = metrics.histogram({
     name: 'apiserver_admission_match_condition_evaluation_seconds',

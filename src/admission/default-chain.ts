@@ -23,15 +23,15 @@ export interface ChainParts {
   readonly objects: ObjectSource;
   readonly domains: Domains;
   readonly clock: Clock;
-  /** Restrict node agents to their own objects. */
+  /** Whether node agents are restricted to their own objects. */
   readonly nodeRestriction: boolean;
-  /** Webhooks that may change objects. */
+  /** Steps that call webhooks that can change objects. */
   readonly mutating?: readonly AdmissionStep[];
-  /** Webhooks that may only refuse. */
+  /** Steps that call webhooks that can only reject requests. */
   readonly validating?: readonly AdmissionStep[];
 }
 
-/** The built-in admission steps in the order they run: all mutating steps, then all validating ones. */
+/** Returns the admission steps in the order in which they run: all mutating steps, then all validating ones. */
 export const defaultChain = ({
   authorizer,
   rbac,
@@ -53,7 +53,7 @@ export const defaultChain = ({
   csrSubjectRestriction({ domains }),
   certificateLedger({ objects }),
   ...mutating,
-  // These check the object as it will be stored, so no later step may change a role or binding.
+  // These steps check the object as it will be stored, so that no later step may change a role or binding.
   roleEscalation({ authorizer, rbac }),
   bindingEscalation({ authorizer, rbac }),
   ...validating,

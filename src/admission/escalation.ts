@@ -11,25 +11,28 @@ import type { AdmissionAttributes } from './admission-step.js';
 import { namedSubject } from './admission-subject.js';
 
 /**
- * Privilege escalation checks that writes of roles and of bindings have in common: nobody grants rights that they do
- * not have.
+ * Checks against privilege escalation for writes of roles and bindings: users cannot grant permissions that they do not
+ * have.
  */
 
 /**
- * A grant of more single rights than this is refused without a check, and so is one that needs more comparisons with
- * the user's own rules.
+ * The maximum number of single permissions in a grant. Larger grants are refused without a check, as are grants that
+ * need more comparisons with the user's own rules than this.
  */
 const maxAtoms = 25_000;
 const maxComparisons = 5_000_000;
-/** Rules with more words than this are not compared either. */
+/** The maximum number of words in rules; rules with more are not compared either. */
 const maxWords = 500_000;
-/** Most characters of the missing rights in a refusal: each of many rights repeats names that may be long. */
+/** The maximum number of characters of the missing permissions in a refusal: there may be many, with long names. */
 const maxText = 262_144;
 
-/** Members of `system:masters` may grant everything. */
+/** Whether a user is a member of `system:masters`, who may grant everything. */
 export const isPrivileged = ({ groups }: UserInfo): boolean => groups.includes(wellKnown.masters);
 
-/** Refuses to grant rules that the user does not hold in the namespace (empty: everywhere). */
+/**
+ * Returns the refusal of a grant of rules that the user does not hold in the namespace (empty: cluster-wide); undefined
+ * if the user holds all of them.
+ */
 export async function escalationRefusal(
   rbac: Rbac,
   attributes: AdmissionAttributes,
@@ -58,7 +61,7 @@ export async function escalationRefusal(
 const lengthOf = (atom: RuleAtom): number =>
   Object.values(atom).reduce<number>((sum, text) => sum + (text?.length ?? 0), 0);
 
-/** `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`; empty members are left out. */
+/** Formats a rule, without empty members: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`. */
 function ruleText({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: PolicyRule): string {
   const members = [
     ['APIGroups', apiGroups],
@@ -85,7 +88,7 @@ const without = (object: ApiObject): object => ({
   metadata: Object.fromEntries(Object.entries(object.metadata).filter(([name]) => !collectorFields.includes(name))),
 });
 
-/** Whether two values are equal in content; absent, null and empty are the same. */
+/** Whether two values are equal in content. Absent, null and empty values are equal. */
 function isSame(a: unknown, b: unknown): boolean {
   if (a === b || (isNothing(a) && isNothing(b))) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

@@ -15,24 +15,24 @@ export interface Expression {
 }
 
 export type EvaluationResult = ({ readonly value: Value } | { readonly error: string }) & {
-  /** Duration of the evaluation; 0 without a clock. */
+  /** The duration of the evaluation; 0 without a clock. */
   readonly seconds: number;
 };
 
-/** What a list of expressions is evaluated with. */
+/** The parameters for the evaluation of a list of expressions. */
 export interface EvaluationContext {
   readonly variables: Variables;
   readonly decisions: AuthorizerDecisions;
   readonly turns: TurnTaking;
-  /** Returns the cost of variables evaluated since the last call. */
+  /** Returns the cost of the variables that were evaluated since the last call. */
   readonly takeCost?: () => number;
-  /** Absent: durations are not measured. */
+  /** The clock that durations are measured with; if absent, they are not measured. */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * Evaluates expressions within a shared cost budget; undefined if they exceed it. Expressions that are undefined have
- * no result.
+ * Evaluates expressions within a common cost budget; returns undefined if they exceed it. Expressions that are
+ * undefined have no result.
  */
 export async function evaluateExpressions(
   expressions: readonly (Expression | undefined)[],
@@ -66,13 +66,13 @@ export async function evaluateExpressions(
   return { results, left };
 }
 
-/** Whether all conditions hold, or why that could not be evaluated. */
+/** Whether all conditions are met, or why that could not be determined. */
 export type ConditionsVerdict = ({ readonly holds: boolean } | { readonly failures: readonly string[] }) & {
-  /** How many failed to evaluate, up to the first that is false. */
+  /** The number of conditions that failed to evaluate before the first one that is false. */
   readonly errors: number;
 };
 
-/** Combines the results of conditions. One false condition decides, whatever failed. */
+/** Combines the results of conditions. One condition that is false decides, whatever else failed. */
 export function conditionsVerdict(results: readonly (EvaluationResult | undefined)[] | undefined): ConditionsVerdict {
   if (results === undefined) return { failures: [overBudget], errors: 0 };
   const failures: string[] = [];

@@ -1,9 +1,9 @@
 import type { ApiObject } from '../api/object.js';
 import type { ReinvocationContext } from './admission-step.js';
 
-/** Tracks which webhooks or policies of a step are called again in the second round. */
+/** Determines which webhooks or policies of a step are called again in the second round. */
 export class Reinvocation {
-  /** Called, and the object has not changed since. */
+  /** Those that were called and whose object has not changed since. */
   #asked = new Set<string>();
   readonly #due = new Set<string>();
   /** The object at the end of the first round. */
@@ -18,12 +18,12 @@ export class Reinvocation {
     return made;
   }
 
-  /** Records a call. `policy`: the reinvocationPolicy. */
+  /** Records a call. `policy` is the reinvocationPolicy. */
   asked(id: string, policy: string | undefined): void {
     if (policy === 'IfNeeded') this.#asked.add(id);
   }
 
-  /** The object has changed, so that earlier calls are due again. */
+  /** Records that the object has changed, so that those called before must be called again. */
   changed(): void {
     for (const id of this.#asked) this.#due.add(id);
     this.#asked = new Set();

@@ -15,13 +15,13 @@ import type { AdmissionAttributes } from './admission-step.js';
 import { nameOf } from './admission-subject.js';
 import { namespaceOf } from './webhooks/versioned-attributes.js';
 
-/** Looks up variables of expressions by name. */
+/** Returns the value of a variable of expressions by its name; undefined if there is none. */
 export type Variables = (name: string) => Value | undefined;
 
-/** Returns the variables of expressions about a request; `json` converts objects to what expressions see. */
+/** Returns the variables of expressions about a request. `json` converts objects to what expressions see. */
 export function requestVariables(
   attributes: AdmissionAttributes,
-  /** Absent: `authorizer` is not available. */
+  /** The decisions of the authorizer; if undefined, `authorizer` is not available. */
   decisions: AuthorizerDecisions | undefined,
   json: {
     readonly object: Json;
@@ -58,7 +58,7 @@ export function requestVariables(
   return (name) => made.get(name);
 }
 
-/** Decisions of the authorizer, which expressions ask for while they are evaluated. */
+/** The decisions of the authorizer that expressions request while they are evaluated. */
 export class AuthorizerDecisions {
   readonly #authorizer: Authorizer;
   readonly #user: UserInfo;
@@ -71,7 +71,7 @@ export class AuthorizerDecisions {
 
   readonly decide: Decide = (attributes) => this.#known.get(JSON.stringify(attributes));
 
-  /** Runs synchronous work that may need decisions, and reruns it after each one that was not known yet. */
+  /** Runs synchronous work that may need decisions. It is run again after each decision that was not known yet. */
   async during<T>(act: () => T): Promise<T> {
     for (;;) {
       try {

@@ -5,8 +5,8 @@ import type { Authorizer } from '../auth/authorizer.js';
 export type SignerVerb = 'approve' | 'sign' | 'attest';
 
 /**
- * Whether the user may use this verb on the signer: checked for the signer's name, then for every signer of its domain
- * (`domain/*`, taken literally). An error of the authorizer counts as no.
+ * Whether the user may use this verb on the signer: first the name of the signer is checked, then all signers of its
+ * domain (`domain/*`, taken literally). An error of the authorizer counts as a denial.
  */
 export async function isAuthorizedForSigner(
   authorizer: Authorizer,
@@ -14,7 +14,7 @@ export async function isAuthorizedForSigner(
     readonly user: UserInfo;
     readonly verb: SignerVerb;
     readonly signerName: string;
-    /** API group of the certificate kinds. */
+    /** The API group of the certificate kinds. */
     readonly group: string;
   },
 ): Promise<boolean> {
@@ -25,7 +25,7 @@ export async function isAuthorizedForSigner(
       const { verdict } = await authorizer.authorize({ user, verb, group, version: '*', resource: 'signers', name });
       if (verdict === 'allow') return true;
     } catch {
-      // The next check may still succeed; if none does, the caller is refused.
+      // The next check may still succeed. If none does, the request is refused.
     }
   }
   return false;

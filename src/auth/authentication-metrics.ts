@@ -5,15 +5,15 @@ import type { Metrics } from '../runtime/metrics.js';
 
 /** Metrics of authentication by tokens. */
 export interface AuthenticationMetrics {
-  /** Called when a service account token without an audience was verified. */
+  /** Counts a verified service account token without an audience. */
   legacyToken(): void;
-  /** Called when a token from a Secret was used. */
+  /** Counts a use of a token from a Secret. */
   secretToken(how: SecretTokenUse): void;
-  /** Called when a token with a claim `warnafter` was used, before that time or after it (`isStale`). */
+  /** Counts a use of a token with a claim `warnafter`, before that time or after it (`isStale`). */
   renewedToken(isStale: boolean): void;
-  /** Called when a token was looked up in the token cache. */
+  /** Counts a lookup in the token cache. */
   cacheLookup(isKnown: boolean, milliseconds: number): void;
-  /** Called when a token that was not cached has been authenticated, or refused (`isError`). */
+  /** Counts a token that was not cached and has been authenticated, or refused (`isError`). */
   fetched(isError: boolean): void;
   /** Returns the metrics of an issuer of JWTs that is configured from now on. */
   issuer(url: string): IssuerMetrics;
@@ -30,9 +30,9 @@ export interface AuthenticationMetrics {
 type SecretTokenUse = 'auto' | 'manual' | 'invalid';
 
 export interface IssuerMetrics {
-  /** Called when a token of the issuer was accepted or refused. */
+  /** Counts a token of the issuer that was accepted or refused. */
   judged(isGood: boolean, milliseconds: number): void;
-  /** Called with the key set that was fetched; undefined if that failed. */
+  /** Records the key set that was fetched; undefined if that failed. */
   keysFetched(text: string | undefined): void;
 }
 

@@ -18,9 +18,9 @@ export interface AuthorizationMetrics {
 }
 
 export interface AuthorizationWebhookMetrics {
-  /** Called after every attempt to call the webhook. */
+  /** Counts an attempt to call the webhook. */
   called(result: CallResult, milliseconds: number): void;
-  /** Called when the webhook has failed for good and other authorizers decide (fail open). */
+  /** Counts a call that has failed for good, so that other authorizers decide (fail open). */
   failedOpen(result: CallResult): void;
   /** Counts the outcomes of its match conditions. */
   readonly conditions: ReviewConditionMetrics;

@@ -12,7 +12,7 @@ import { PkiError } from '../../pki/pki-error.js';
 import { asCertificateRequest } from '../certificate-writes.js';
 import { type NodeRule, notCached } from './node-write.js';
 
-/** A node agent may request certificates of the signers for nodes only in its own name. */
+/** Checks that a node agent requests certificates from the signers for nodes only in its own name. */
 export const requestRule: NodeRule = async ({ node, attributes, domains }) => {
   if (attributes.operation !== 'CREATE' || attributes.subresource) return undefined;
   const { signerName = '', request } = asCertificateRequest(attributes.object)?.spec ?? {};
@@ -29,8 +29,8 @@ export const requestRule: NodeRule = async ({ node, attributes, domains }) => {
 };
 
 /**
- * A node agent may request certificates only for pods that run on its node, and must name pod, account and node
- * correctly.
+ * Checks that a node agent requests certificates only for pods on its node, and that pod, service account and node are
+ * named correctly.
  */
 export const podCertificateRule: NodeRule = async ({ node, attributes, objects, domains }) => {
   const { operation, subresource, key } = attributes;
@@ -50,7 +50,7 @@ export const podCertificateRule: NodeRule = async ({ node, attributes, objects, 
     return `PodCertificateRequest.Spec.NodeName=${quote(nodeName)}, which is not the requesting node ${quote(node)}`;
   }
   const podText = quote(`${namespace ?? ''}/${podName}`);
-  // The cache may not have the object yet, so its absence is not a refusal: the client may retry.
+  // The cache may not contain the object yet, so that its absence does not forbid the request: the client may retry.
   const agent = await objects.get(Nodes, { name: nodeName });
   if (agent === undefined) return notFoundYet('node', quote(nodeName), notCached(Nodes, nodeName));
   if (agent.metadata.uid !== nodeUID) {

@@ -12,23 +12,23 @@ export interface NodeParts {
   readonly domains: Domains;
 }
 
-/** A write by the agent of one node. */
+/** A write by the node agent of one node. */
 export interface NodeWrite extends NodeParts {
   readonly node: string;
   readonly attributes: AdmissionAttributes;
 }
 
-/** Why the write is refused: the text of a 403, or another failure. */
+/** Why a write is refused, as the text of a 403 or as another error; undefined if it is not. */
 export type Refusal = string | ApiError | undefined;
 
 /** Validates writes of one kind. */
 export type NodeRule = (write: NodeWrite) => Promise<Refusal>;
 
-/** NotFound as Kubernetes' caches report it, which name kinds by their singular. */
+/** Returns the NotFound error of the caches of Kubernetes, which name kinds by their singular. */
 export const notCached = ({ singular }: ResourceType, name: string): ApiError =>
   notFound({ group: '', plural: singular, name });
 
-/** Reads a member of an untyped value; undefined also for null. */
+/** Returns a member of an untyped value; undefined also if it is null. */
 export function memberOf(given: unknown, member: string): unknown {
   if (typeof given !== 'object' || given === null || !Object.hasOwn(given, member)) return undefined;
   return (given as Readonly<Record<string, unknown>>)[member] ?? undefined;

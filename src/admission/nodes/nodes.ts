@@ -6,7 +6,7 @@ import { type ApiObject, member } from '../../api/object.js';
 import { nameOf } from '../admission-subject.js';
 import { memberOf, type NodeRule } from './node-write.js';
 
-/** A node agent may write its own Node, except for taints and labels that could attract pods. */
+/** Checks that a node agent writes only its own Node, and no taints or labels that could attract pods. */
 export const nodeRule: NodeRule = async ({ node, attributes, domains }) => {
   const { operation, object, previous } = attributes;
   const who = `node ${quote(node)}`;
@@ -35,7 +35,7 @@ export const nodeRule: NodeRule = async ({ node, attributes, domains }) => {
   return labels.length > 0 ? `is not allowed to modify labels: ${labels.join(', ')}` : undefined;
 };
 
-/** Labels under our domains that a node may set on itself; others could attract pods. */
+/** Labels in the configured domains that a node agent may set on its own Node; other labels could attract pods. */
 const ownLabels: readonly string[] = [
   'kubernetes.io/hostname',
   'kubernetes.io/arch',
@@ -70,7 +70,7 @@ function forbiddenLabels(next: Node | undefined, last: Node | undefined, domains
     .sort();
 }
 
-/** Casts an object of the kind that the rule is for. */
+/** Casts an object to the kind that the rule is for. */
 const asNode = (object: ApiObject | undefined): Node | undefined => object as Node | undefined;
 
 const specOf = (node: Node | undefined, member: string): unknown => memberOf(node?.spec, member);

@@ -7,7 +7,10 @@ import { configMapNamesIn, resourceClaimsOf, secretNamesIn, sourcesIn } from '..
 import type { ApiObject } from '../../api/object.js';
 import { memberOf, type NodeRule, type NodeWrite, notCached, type Refusal } from './node-write.js';
 
-/** A node agent may create and delete mirror pods of its node, and update the status of and evict any pod on it. */
+/**
+ * Checks that a node agent creates and deletes only mirror pods of its node, and changes the status of and evicts only
+ * pods on its node.
+ */
 export const podRule: NodeRule = async (write) => {
   const { node, attributes, objects } = write;
   const { operation, subresource, key } = attributes;
@@ -44,7 +47,7 @@ function podStatusRefusal({ node, attributes: { operation, object, previous } }:
       memberOf(asPod(object)?.status, member) ?? empty,
       memberOf(asPod(previous)?.status, member) ?? empty,
     );
-  // A node may read the claims named here, so it must not choose them.
+  // A node agent may read the claims that are named here, so it must not choose them.
   if (changes('resourceClaimStatuses', [])) return `node ${quote(node)} cannot update resource claim statues`;
   if (changes('extendedResourceClaimStatus')) {
     return `node ${quote(node)} cannot update extended resource claim status`;
@@ -81,7 +84,10 @@ async function ownerRefusal({ node, objects }: NodeWrite, { metadata }: Pod): Pr
     : `node ${node} UID mismatch: expected ${owner.uid} got ${found.metadata.uid}`;
 }
 
-/** A node must not gain access to other objects by creating a pod that refers to them. */
+/**
+ * Returns the refusal of a pod with references: by creating such a pod, a node agent could gain access to other
+ * objects.
+ */
 function referenceRefusal(who: string, pod: Pod): Refusal {
   const what = referencedBy(pod);
   return what === undefined ? undefined : `${who} can not create pods that reference ${what}`;
@@ -97,7 +103,7 @@ function referencedBy(pod: Pod): string | undefined {
     .find((what) => what !== undefined);
 }
 
-/** Volume sources that refer to objects of kinds not checked above. */
+/** Volume sources that refer to objects of kinds that are not checked above. */
 const referencedVia: ReadonlyMap<string, string> = new Map([
   ['csi', 'csidrivers (via CSI volumes)'],
   ['glusterfs', 'endpoints (via glusterFS volumes)'],
@@ -108,5 +114,5 @@ const referencedVia: ReadonlyMap<string, string> = new Map([
   ['podCertificate', 'podcertificates'],
 ]);
 
-/** Casts an object of the kind that the rule is for. */
+/** Casts an object to the kind that the rule is for. */
 const asPod = (object: ApiObject | undefined): Pod | undefined => object as Pod | undefined;

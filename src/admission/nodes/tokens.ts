@@ -4,7 +4,7 @@ import { tokenAudiencesIn } from '../../api/kinds/pod-references.js';
 import { boundObjectMismatch, type TokenRequest } from '../../api/kinds/token-request.js';
 import { type NodeRule, type NodeWrite, notCached, type Refusal } from './node-write.js';
 
-/** A node agent may request tokens only for the accounts of pods that run on its node. */
+/** Checks that a node agent requests tokens only for the service accounts of pods on its node. */
 export const tokenRule: NodeRule = async (write) => {
   const { node, attributes, objects } = write;
   if (attributes.operation !== 'CREATE' || attributes.subresource !== 'token') return undefined;
@@ -20,7 +20,10 @@ export const tokenRule: NodeRule = async (write) => {
   return audienceRefusal(write, pod, audiences ?? []);
 };
 
-/** A node may request tokens only for the audiences that the pod's volumes name, unless it is authorized for others. */
+/**
+ * Checks that a node agent requests tokens only for audiences that the volumes of the pod name, unless it is authorized
+ * for others.
+ */
 async function audienceRefusal(
   { attributes, authorizer }: NodeWrite,
   pod: Pod,

@@ -58,7 +58,7 @@ export function* compileMutations(spec: MutatingAdmissionPolicySpec): Steps<Comp
   return { ...common, mutations };
 }
 
-/** Each policy is compiled once. */
+/** Returns a function that compiles policies, each only once. */
 export function compiledOnce<P extends { readonly spec?: object }, C>(
   compile: (spec: NonNullable<P['spec']>) => Steps<C>,
 ): (policy: P, turns: TurnTaking) => Promise<C> {

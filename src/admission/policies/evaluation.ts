@@ -4,20 +4,20 @@ import type { Value } from '../../cel/values.js';
 import type { CompiledValidations } from './compiled.js';
 import { type ExpressionParts, evaluateConditions, evaluateList, expressionListCostBudget } from './expressions.js';
 
-/** Most bytes of a message that an expression makes. */
+/** The maximum size of a message that an expression returns, in bytes. */
 const maxMessage = 5 * 1024;
 
-/** The result of one validation; without `denial` it holds, or its failure is ignored. */
+/** The result of one validation. Without `denial`, the validation is met or its failure is ignored. */
 export interface Decision {
   readonly denial?: { readonly message: string; readonly reason?: string };
   readonly ignored?: string;
-  /** Duration of the evaluation. */
+  /** The duration of the evaluation. */
   readonly seconds: number;
 }
 
 /** The result of a policy for a request with one set of parameters. */
 export interface Verdict {
-  /** In the order of the validations. */
+  /** The results in the order of the validations. */
   readonly decisions: readonly Decision[];
   readonly annotations: readonly Annotation[];
 }
@@ -29,7 +29,7 @@ export type Annotation =
 
 /** The inputs for evaluating the expressions of a policy. */
 export interface EvaluationParts extends ExpressionParts {
-  /** Failures to evaluate are ignored (`failurePolicy: Ignore`). */
+  /** Whether failures to evaluate are ignored (`failurePolicy: Ignore`). */
   readonly ignoresFailures: boolean;
 }
 
@@ -91,7 +91,7 @@ export async function evaluatePolicy(policy: CompiledValidations, parts: Evaluat
   };
 }
 
-/** The value if it is a single-line text of acceptable length; otherwise empty. */
+/** Returns the value if it is a text of a single line and an acceptable length; otherwise the empty string. */
 function usableMessage(value: Value | undefined): string {
   const text = typeof value === 'string' ? trimSpace(value) : '';
   return Buffer.byteLength(text) > maxMessage || text.includes('\n') ? '' : text;

@@ -13,17 +13,17 @@ import type { AuthorizerDecisions, Variables } from '../request-variables.js';
 import type { CompiledPolicy } from './compiled.js';
 
 /**
- * The cost budget of each list of a policy's expressions except its match conditions, in units of `src/cel/cost.ts`.
+ * The cost budget of each list of expressions in a policy, except its match conditions, in units of `src/cel/cost.ts`.
  */
 export const expressionListCostBudget = 10_000_000;
 
 /** The inputs for evaluating the expressions of a policy. */
 export interface ExpressionParts {
-  /** Returns all variables but `variables`. `hasAuthorizer`: the expression may ask for decisions about access. */
+  /** Returns all variables except `variables`. `hasAuthorizer`: the expression may use authorization checks. */
   variables(options: { readonly hasAuthorizer: boolean; readonly hasNamespace: boolean }): Variables;
   readonly decisions: AuthorizerDecisions;
   readonly turns: TurnTaking;
-  /** Absent: durations are not measured. */
+  /** The clock that durations are measured with; if absent, they are not measured. */
   readonly clock?: Clock;
   /** Called with the result of the match conditions. */
   readonly onConditions?:
@@ -44,7 +44,7 @@ export async function evaluateConditions(policy: CompiledPolicy, parts: Expressi
   return verdict;
 }
 
-/** Evaluates a list of a policy's expressions; each variable is evaluated once for all of them. */
+/** Evaluates a list of expressions of a policy. Each variable is evaluated at most once for all of them. */
 export function evaluateList(
   { variables: composed }: CompiledPolicy,
   expressions: readonly (Expression | undefined)[],
@@ -63,7 +63,7 @@ export function evaluateList(
   });
 }
 
-/** The value of `variables` in an expression: each variable is evaluated when it is first used. */
+/** The value of `variables` in an expression. Each variable is evaluated when it is first used. */
 class PolicyVariables implements StructValue {
   readonly kind = 'struct';
   readonly name = 'kubernetes.variables';
@@ -82,14 +82,14 @@ class PolicyVariables implements StructValue {
     if (known !== undefined) return known;
     const prepared = this.#composed.get(field);
     if (prepared === undefined) return undefined;
-    // If two variables have the same name, both are the later one, so that it may refer to itself.
+    // If two variables have the same name, both have the later definition, which may then refer to itself.
     this.#known.set(field, new Failure(`variable ${JSON.stringify(field)} refers to itself`));
     try {
       const value = this.#evaluate(field, prepared);
       this.#known.set(field, value);
       return value;
     } catch (error) {
-      // A decision is needed first; the variable is evaluated again after that.
+      // A decision of the authorizer is needed first; the variable is then evaluated again.
       this.#known.delete(field);
       throw error;
     }
@@ -99,7 +99,7 @@ class PolicyVariables implements StructValue {
     return this.#composed.keys();
   }
 
-  /** Returns the cost of variables evaluated since the last call. */
+  /** Returns the cost of the variables that were evaluated since the last call. */
   takeCost(): number {
     const cost = this.#cost;
     this.#cost = 0;

@@ -19,14 +19,14 @@ export interface PolicyHook<P extends AdmissionPolicy, B extends AdmissionPolicy
   readonly policy: P;
   readonly name: string;
   readonly constraints: Constraints;
-  /** In the order of their names; at least one. */
+  /** The bindings, in the order of their names; at least one. */
   readonly bindings: readonly BindingHook<B>[];
 }
 
 export interface BindingHook<B extends AdmissionPolicyBinding> {
   readonly binding: B;
   readonly name: string;
-  /** Absent: whatever the policy matches. */
+  /** The constraints of the binding; if absent, the binding applies to all requests that the policy matches. */
   readonly constraints: Constraints | undefined;
 }
 
@@ -38,7 +38,7 @@ const constraintsOf = (given: MatchResources): Constraints => ({
   matchPolicy: given.matchPolicy,
 });
 
-/** Returns the policies that are bound, sorted by name. Both lists must be sorted by name. */
+/** Returns the policies that have bindings, sorted by name. Both lists must be sorted by name. */
 export function policyHooks<P extends AdmissionPolicy, B extends AdmissionPolicyBinding>(
   policies: readonly P[],
   bindings: readonly B[],
@@ -69,6 +69,6 @@ export function policyHooks<P extends AdmissionPolicy, B extends AdmissionPolicy
   });
 }
 
-/** Whether failures are ignored (`failurePolicy: Ignore`). */
+/** Whether failures of the policy are ignored (`failurePolicy: Ignore`). */
 export const failsOpen = ({ policy }: { readonly policy: AdmissionPolicy }): boolean =>
   policy.spec?.failurePolicy === 'Ignore';

@@ -10,10 +10,10 @@ export interface PolicyEvaluation {
   readonly seconds: number;
 }
 
-/** What a failed validation leads to; validations that hold are not counted. */
+/** The consequence of a failed validation. Validations that are met are not counted. */
 export type Enforcement = 'allow' | 'audit' | 'deny' | 'warn';
 
-/** Counts what policies do to requests. */
+/** Records what policies do to requests. */
 export interface PolicyMetrics {
   mutated(check: PolicyEvaluation): void;
   validated(check: PolicyEvaluation, action: Enforcement): void;
@@ -22,7 +22,7 @@ export interface PolicyMetrics {
 const buckets = [0.0000005, 0.001, 0.01, 0.1, 1];
 const labels = ['policy', 'policy_binding', 'error_type'] as const;
 
-/** The metrics of kube-apiserver about admission policies. */
+/** Returns the metrics of kube-apiserver about admission policies. */
 export function policyMetrics(metrics: Metrics): PolicyMetrics {
   const mutated = timedCounter(metrics, {
     labels,

@@ -31,8 +31,8 @@ export interface MutatingParts extends PolicyParts {
 }
 
 /**
- * Applies the MutatingAdmissionPolicies that are bound (KEP-3962), one after the other, each to the result of the ones
- * before. A policy that cannot make its change fails the request, but only after all others have run.
+ * Applies the MutatingAdmissionPolicies that have bindings (KEP-3962), one after the other, each to the result of the
+ * previous ones. A policy that fails rejects the request, but only after all others have run.
  */
 export const mutatingPolicies = (parts: MutatingParts): AdmissionStep => ({
   name,
@@ -43,7 +43,7 @@ export const mutatingPolicies = (parts: MutatingParts): AdmissionStep => ({
 
 const compiledOf = compiledOnce<MutatingAdmissionPolicy, CompiledMutations>(compileMutations);
 
-/** A policy with one of its bindings and one of their parameters. */
+/** A policy with one of its bindings and one of its parameters. */
 interface Invocation {
   readonly hook: Hook;
   readonly binding: Bound;
@@ -53,7 +53,7 @@ interface Invocation {
   readonly version: Version;
 }
 
-/** The request's object in one version, as policies that see it there have changed it. */
+/** The object of the request in one version, with the changes of the policies that see it in this version. */
 interface Version {
   readonly as: ResourceKind;
   readonly previous: ApiObject | undefined;
@@ -79,7 +79,7 @@ class Mutating {
     this.#reinvocation = Reinvocation.of(rounds, name);
   }
 
-  /** Throws ApiError if a policy fails. */
+  /** Runs the policies and returns the object. Throws ApiError if a policy fails. */
   async run(): Promise<ApiObject> {
     const invocations: Invocation[] = [];
     for (const hook of this.#parts.hooks()) {
@@ -127,7 +127,7 @@ class Mutating {
     return found;
   }
 
-  /** The same for all policies that see the request in this version. */
+  /** Returns the version of the object that all policies share that see the request in this version. */
   async #versionOf(as: ResourceKind, hook: Hook): Promise<Version | undefined> {
     const key = JSON.stringify([as.kind.group, as.kind.version, as.kind.kind]);
     const known = this.#versions.get(key);
@@ -174,8 +174,8 @@ class Mutating {
   }
 
   /**
-   * Whether the match conditions hold. A condition that fails is a failure of the policy, unless the policy ignores
-   * failures.
+   * Whether the match conditions are met. A condition that fails to evaluate is a failure of the policy, unless the
+   * policy ignores failures.
    */
   async #holds(policy: CompiledMutations, invocation: Invocation, namespaceObject: Json): Promise<boolean> {
     if (policy.conditions.length === 0) return true;
@@ -224,7 +224,7 @@ class Mutating {
     return this.#request.expressionParts({ as, object, previous }, { policy: hook.name, params, namespaceObject });
   }
 
-  /** Returns the object, with all its changes, in the version of the request. */
+  /** Returns the object with all its changes, in the version of the request. */
   async #asGiven({ as, object }: Version): Promise<ApiObject> {
     const { kinds } = this.#parts;
     const given = this.#request.original;
@@ -240,7 +240,7 @@ class Mutating {
     this.#rounds.requestReinvocation();
   }
 
-  /** Yields to the event loop, as long as the caller still waits for the response. */
+  /** Yields to the event loop, and throws if the caller no longer waits for the response. */
   async #turn(): Promise<void> {
     const { attributes, turns } = this.#request;
     if (!turns.isDue) return;
@@ -282,9 +282,12 @@ async function evaluated(
   return result.value;
 }
 
-/** Kubernetes does not show these policies the apiVersion and kind of built-in parameters. */
+/**
+ * Returns the parameters without apiVersion and kind, which Kubernetes does not show to these policies for built-in
+ * kinds.
+ */
 const withoutTypes = ({ apiVersion: _, kind: __, ...rest }: ApiObject): ApiObject => rest as ApiObject;
 
-/** Identifies an invocation in both rounds. */
+/** Returns a text that identifies an invocation in both rounds. */
 const idOf = ({ hook, binding, params }: Invocation): string =>
   JSON.stringify([hook.name, binding.name, params?.metadata.namespace, params?.metadata.name]);

@@ -2,7 +2,7 @@ import type { ParamKind, ParamRef } from '../../api/kinds/admission-policy.js';
 import { labelSelectorFrom } from '../../api/label-selectors.js';
 import type { ApiObject } from '../../api/object.js';
 
-/** Finds the resource of a kind of parameters; undefined if it is not served. */
+/** Returns the resource of a kind of parameters; undefined if it is not served. */
 export type FindParameters = (kind: ParamKind) => ParameterResource | undefined;
 
 /** Reads the objects of one kind as they are served. `namespace` is absent for cluster-scoped objects. */
@@ -20,8 +20,8 @@ export class ParameterError extends Error {
 }
 
 /**
- * Returns the parameters that a binding selects for a request in a namespace (empty: cluster-scoped). A single null
- * means that the policy or the binding has no parameters. Throws ParameterError.
+ * Returns the parameters that a binding selects for a request in a namespace (empty for cluster-scoped requests). A
+ * single null means that the policy or the binding has no parameters. Throws ParameterError.
  */
 export async function parametersOf(
   resource: ParameterResource | undefined,

@@ -14,10 +14,10 @@ import { MutationFailed } from './policy-patcher.js';
 /** The result of a mutation: an apply configuration, or the operations of a JSON patch. */
 export type PolicyPatch = { readonly configuration: JsonObject } | { readonly operations: readonly PatchOperation[] };
 
-/** Most values in the result of an expression. */
+/** The maximum number of values in the result of an expression. */
 const mostValues = 200_000;
 
-/** Returns the change that the result of a mutation's expression describes. Throws MutationFailed. */
+/** Returns the change that the result of a mutation describes. Throws MutationFailed. */
 export async function policyPatchOf(
   { patchType }: CompiledMutation,
   value: Value,
@@ -77,8 +77,8 @@ function* operationOf(written: PatchStruct, room: OutputBudget): Steps<PatchOper
 }
 
 /**
- * Reads a text as Kubernetes does, which quotes it as Go and parses that as JSON; undefined for escapes of Go that JSON
- * does not have.
+ * Returns a text as Kubernetes reads it, which quotes it as Go does and parses that as JSON; undefined if it then
+ * contains escapes that JSON does not have.
  */
 function readable(text: string): string | undefined {
   try {
@@ -88,7 +88,10 @@ function readable(text: string): string | undefined {
   }
 }
 
-/** Checks that a literal's type name matches the field it is in: `Object.spec` in the field `spec` of an `Object`. */
+/**
+ * Checks that the type name of a struct literal matches the field that it is in: `Object.spec` in the field `spec` of
+ * an `Object`.
+ */
 function checkNames(written: PatchStruct, expected: string): void {
   const wrong: string[] = [];
   let left = mostValues;

@@ -32,7 +32,7 @@ export interface PolicyParts {
   readonly objects: ObjectSource;
   readonly authorizer: Authorizer;
   readonly parameters: FindParameters;
-  /** Domain of Kubernetes' own groups. */
+  /** The domain of the API groups of Kubernetes. */
   readonly api: string;
   readonly clock: Clock;
   readonly metrics?: PolicyMetrics | undefined;
@@ -49,7 +49,7 @@ export const isSubjectToPolicies = (attributes: AdmissionAttributes, api: string
 const isReview = ({ resource: { group, plural } }: AdmissionAttributes, api: string): boolean =>
   (group === `authentication.${api}` || group === `authorization.${api}`) && plural.endsWith('reviews');
 
-/** One request with the facts that policies need, each computed once. */
+/** A request, with the facts about it that policies need; each is determined once. */
 export class PolicyRequest {
   readonly attributes: AdmissionAttributes;
   readonly turns = new TurnTaking();
@@ -65,14 +65,14 @@ export class PolicyRequest {
   }
 
   /**
-   * The version in which the constraints match the request; undefined if they do not. Throws ApiError if that cannot be
-   * determined.
+   * Returns the version in which the constraints match the request; undefined if they do not. Throws ApiError if that
+   * cannot be determined.
    */
   matched(constraints: Constraints): Promise<ResourceKind | undefined> {
     return matchedVersion(constraints, this.attributes, this.#current, this.#parts);
   }
 
-  /** The version of the request. */
+  /** The resource and kind in the version of the request. */
   get original(): ResourceKind {
     return this.#current.as;
   }
@@ -81,7 +81,7 @@ export class PolicyRequest {
     return constraints === undefined || (await this.matched(constraints)) !== undefined;
   }
 
-  /** Undefined if the policy has no parameters. Throws an Error that says why they cannot be used. */
+  /** Returns the resource of the parameters; undefined if the policy has none. Throws Error if they cannot be used. */
   parameterResource(kind: ParamKind | null | undefined): ParameterResource | undefined {
     if (!kind) return undefined;
     const found = this.#parts.parameters(kind);
@@ -98,12 +98,12 @@ export class PolicyRequest {
     return parametersOf(resource, binding.spec?.paramRef, namespaceOf(this.attributes));
   }
 
-  /** The request with its objects in another version. */
+  /** Returns the request with its objects in another version. */
   inVersion(as: ResourceKind): Promise<VersionedAttributes> {
     return convertAttributes(this.#parts.kinds, this.#current, as);
   }
 
-  /** The `namespaceObject` of expressions; null for cluster-scoped requests and for namespaces. */
+  /** Returns the `namespaceObject` of expressions; null for cluster-scoped requests and for namespaces. */
   async namespace(): Promise<Json> {
     const name = isNamespace(this.attributes.resource) ? '' : namespaceOf(this.attributes);
     if (name === '') return null;
@@ -113,7 +113,7 @@ export class PolicyRequest {
     return { metadata, spec: found.spec ?? {}, status: found.status ?? {} } as unknown as JsonObject;
   }
 
-  /** The variables of expressions, with the objects in the version that the policy matched. */
+  /** Returns the inputs of expressions, with the objects in the version that the policy matched. */
   expressionParts(
     seen: VersionedAttributes,
     {
@@ -131,7 +131,7 @@ export class PolicyRequest {
       oldObject: shown(seen.previous),
       request: requestMembers(this.attributes, seen.as),
     };
-    // To conditions, which see no namespace, the resource is the one that was asked for.
+    // For match conditions, which see no namespace, the resource is the requested one.
     const forConditions = requestMembers(this.attributes, { ...this.#current.as, kind: seen.as.kind });
     return {
       decisions: this.#decisions,

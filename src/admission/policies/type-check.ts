@@ -6,29 +6,32 @@ import { compareText } from '../../api/text-order.js';
 import { policyCompiler } from '../../cel/environments/admission.js';
 import type { Type } from '../../cel/types.js';
 
-/** A served kind, and the type that expressions may know of it. */
+/** A served kind, with the type that expressions know it by. */
 export interface ServedKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly plural: string;
   readonly singular: string;
-  /** undefined: nothing is known. */
+  /** Returns the type; undefined if nothing is known. */
   type(): Type | undefined;
 }
 
-/** Most kinds of one rule that are checked. */
+/** The maximum number of kinds of one rule that are checked. */
 const maxKinds = 10;
 
-/** Most characters of warnings for one policy, whose status has to fit into the object beside its spec. */
+/**
+ * The maximum number of characters of the warnings for one policy, whose status must fit into the object beside its
+ * spec.
+ */
 const mostText = 65_536;
 const more = 'Too many problems; the rest are not listed.\n';
 
 /**
- * Checks the validations and messages of a policy against the types that it matches (KEP-3488) and yields a warning for
- * each error, such as a member that does not exist or an operator that does not fit. Kinds that a rule names with `*`
- * are not checked. The texts are those of kube-controller-manager; where they would be very long, the last one says
- * that there are more.
+ * Checks the validations and messages of a policy against the types of the objects that it matches (KEP-3488). Yields a
+ * warning for each error, such as an unknown member or an operator that does not fit. Kinds that a rule names by `*`
+ * are not checked. The texts are those of kube-controller-manager; if they are too long, the last one says that there
+ * are more.
  */
 export function* typeWarnings(
   spec: ValidatingAdmissionPolicySpec,
@@ -86,7 +89,7 @@ function* complainOf(
   };
 }
 
-/** In the order of their groups, versions and names. */
+/** Yields the matched kinds, sorted by group, version and name. */
 function* matchedKinds(
   rules: readonly NamedRuleWithOperations[],
   served: readonly ServedKind[],
@@ -103,14 +106,14 @@ function* matchedKinds(
   );
 }
 
-/** A kind, with the group and the name by which a rule asks for it. */
+/** A kind, with the group and the name that the rule contains. */
 interface Asked {
   readonly one: ServedKind;
   readonly group: string;
   readonly name: string;
 }
 
-/** Returns the first kinds that the rule names, by group, version and name. The empty group stands for any group. */
+/** Returns the first kinds that the rule names, by group, version and name. The empty group means any group. */
 function kindsOfRule(
   { apiGroups = [], apiVersions = [], resources = [] }: NamedRuleWithOperations,
   served: readonly ServedKind[],

@@ -24,8 +24,8 @@ export interface ValidatingParts extends PolicyParts {
 }
 
 /**
- * Applies the ValidatingAdmissionPolicies that are bound (KEP-3488). All that match are evaluated; the first denial
- * counts.
+ * Applies the ValidatingAdmissionPolicies that have bindings (KEP-3488). All matching policies are evaluated, and the
+ * first denial is reported.
  */
 export const validatingPolicies = (parts: ValidatingParts): AdmissionStep => ({
   name: 'ValidatingAdmissionPolicy',
@@ -37,14 +37,14 @@ const compiledOf = compiledOnce<ValidatingAdmissionPolicy, CompiledValidations>(
 
 const enforcements: Readonly<Record<string, Enforcement>> = { Audit: 'audit', Deny: 'deny', Warn: 'warn' };
 
-/** Most bytes of an audit annotation's value; the rest is cut off. */
+/** The maximum size of the value of an audit annotation in bytes; the rest is cut off. */
 const maxAnnotation = 10 * 1024;
 
 /** Collects the verdicts of all policies on one request. */
 class Judgement {
   readonly #parts: ValidatingParts;
   readonly #request: PolicyRequest;
-  /** The first denial, which is the one reported. */
+  /** The first denial, which is reported. */
   #denial: { readonly message: string; readonly reason?: string | undefined } | undefined;
 
   constructor(attributes: AdmissionAttributes, parts: ValidatingParts) {
@@ -52,7 +52,7 @@ class Judgement {
     this.#request = new PolicyRequest(attributes, parts);
   }
 
-  /** Throws ApiError if the request is denied. */
+  /** Evaluates the policies. Throws ApiError if the request is denied. */
   async run(): Promise<void> {
     const { attributes, turns } = this.#request;
     for (const hook of this.#parts.hooks()) {

@@ -6,8 +6,9 @@ import type { ObjectSource } from '../../auth/object-source.js';
 import type { AdmissionStep } from '../admission-step.js';
 
 /**
- * Checks that an entry of the certificate ledger follows the one before it: a gap could never be filled, and the chain
- * would be broken for good. If two writers write the same entry, its name decides which of them is first.
+ * Checks that an entry of the certificate ledger follows the previous one. Otherwise there would be a gap that could
+ * never be filled, and the chain would remain broken. If two writers create the same entry, only the first of them
+ * succeeds, because both entries have the same name.
  */
 export const certificateLedger = ({ objects }: { readonly objects: ObjectSource }): AdmissionStep => ({
   name: 'CertificateLedger',

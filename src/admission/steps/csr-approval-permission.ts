@@ -5,7 +5,7 @@ import { admissionSubject } from '../admission-subject.js';
 import { asCertificateRequest, isRequestWrite, type SignerPolicy } from '../certificate-writes.js';
 import { isAuthorizedForSigner } from '../signer-permission.js';
 
-/** Requires `approve` on the request's signer for any write to `/approval`. */
+/** Requires `approve` on the signer of the request for every write to `/approval`. */
 export const csrApprovalPermission = ({ authorizer, domains }: SignerPolicy): AdmissionStep => ({
   name: 'CertificateApproval',
 

@@ -6,7 +6,7 @@ import { admissionSubject } from '../admission-subject.js';
 import { asCertificateRequest, isRequestWrite, type SignerPolicy } from '../certificate-writes.js';
 import { isAuthorizedForSigner } from '../signer-permission.js';
 
-/** Requires `sign` on the request's signer to change certificate or conditions through `/status`. */
+/** Requires `sign` on the signer of the request for changes of the certificate or the conditions through `/status`. */
 export const csrSigningPermission = ({ authorizer, domains }: SignerPolicy): AdmissionStep => ({
   name: 'CertificateSigning',
 

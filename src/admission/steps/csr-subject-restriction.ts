@@ -8,7 +8,7 @@ import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
 import { asCertificateRequest, isRequestWrite } from '../certificate-writes.js';
 
-/** Refuses requests for a client certificate of the group system:masters, also from administrators. */
+/** Refuses requests for a client certificate of the group system:masters, even from administrators. */
 export const csrSubjectRestriction = ({ domains }: { readonly domains: Domains }): AdmissionStep => ({
   name: 'CertificateSubjectRestriction',
 

@@ -9,8 +9,8 @@ import type { AdmissionAttributes, AdmissionStep } from '../admission-step.js';
 import { admissionSubject } from '../admission-subject.js';
 
 /**
- * Refuses writes to a namespace that does not exist, and creations in one that is terminating. Runs first, so that this
- * error takes precedence over any about the object.
+ * Refuses writes in a namespace that does not exist, and creates in one that is terminating. Runs first, so that this
+ * error takes precedence over errors about the object.
  */
 export const namespaceExists = ({ objects }: { readonly objects: ObjectSource }): AdmissionStep => ({
   name: 'NamespaceLifecycle',
@@ -25,8 +25,8 @@ export const namespaceExists = ({ objects }: { readonly objects: ObjectSource })
 });
 
 /**
- * Checks the namespace again before a new object is stored, if a call to another server came in between: the controller
- * that empties a namespace deleted meanwhile would not see an object stored after it.
+ * Checks the namespace again before a new object is stored, if other servers were called in the meantime: if the
+ * namespace was deleted then, the controller that empties it would not see an object that is stored later.
  */
 export const namespaceStillExists = ({
   objects,
@@ -46,7 +46,7 @@ export const namespaceStillExists = ({
   };
 };
 
-/** Throws unless the namespace exists and, for a creation, accepts new objects. */
+/** Throws unless the namespace exists and, for a create, accepts new objects. */
 export async function checkNamespace(
   objects: Pick<ObjectSource, 'get'>,
   attributes: AdmissionAttributes,

@@ -18,9 +18,9 @@ import { podRule } from '../nodes/pods.js';
 import { tokenRule } from '../nodes/tokens.js';
 
 /**
- * Restricts node agents to their own Node (but not its taints and labels that attract pods), mirror pods on it, their
- * lease, tokens and certificates for pods that run there, and certificates in their own name. Authorization cannot
- * check this, since it does not see the objects. Runs before any other check of the object.
+ * Restricts node agents to their own Node (without taints and labels that could attract pods), mirror pods on it, their
+ * lease, tokens and certificates for pods on it, and certificates in their own name. Authorization cannot check this,
+ * because it does not see the objects. Runs before all other checks of the object.
  */
 export function nodeRestriction(parts: NodeParts) {
   const check = async (attributes: AdmissionAttributes): Promise<void> => {
@@ -50,7 +50,7 @@ export function nodeRestriction(parts: NodeParts) {
 const ruleFor = (resource: ResourceType<ApiObject>): NodeRule | undefined =>
   rules.find(([type]) => isType(resource, type))?.[1];
 
-/** A node agent may write the lease of its node. */
+/** Checks that a node agent writes only the lease of its node. */
 const leaseRule: NodeRule = async ({ node, attributes }) =>
   leaseRefusal(node, { namespace: attributes.key.namespace, name: nameOf(attributes) });
 

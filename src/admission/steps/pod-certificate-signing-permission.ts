@@ -12,7 +12,7 @@ import { isCertificateKind, type SignerPolicy } from '../certificate-writes.js';
 import { isAuthorizedForSigner } from '../signer-permission.js';
 
 /**
- * Requires `sign` on the signer to set the outcome of a PodCertificateRequest. In Kubernetes this is part of
+ * Requires `sign` on the signer for setting the outcome of a PodCertificateRequest. In Kubernetes this is part of
  * validation.
  */
 export const podCertificateSigningPermission = ({ authorizer, domains }: SignerPolicy): AdmissionStep => ({

@@ -34,16 +34,16 @@ export interface PodServiceAccountOptions {
 }
 
 const volumePrefix = 'kube-api-access-';
-/** The directory in which programs look for the token of their service account. */
+/** Returns the directory in which programs look for the token of their service account. */
 const mountPathIn = ({ signer }: Domains): string => `/var/run/secrets/${signer}/serviceaccount`;
-/** Kubernetes extends tokens of exactly this lifetime. */
+/** The requested lifetime of tokens in seconds. Kubernetes extends tokens of exactly this lifetime. */
 const tokenSeconds = 3_607;
-/** How long to wait for the default account, which a controller creates soon after its namespace. */
+/** How long to wait for the default service account, which a controller creates soon after its namespace. */
 const patience = { tries: 10, restMs: 100 } as const;
 
 /**
- * Assigns service accounts to pods: the default one if they name none, which must exist; a volume with its token unless
- * they opt out; and its image pull secrets. Mirror pods name no account and get nothing.
+ * Assigns service accounts to pods: the default one, which must exist, if they name none; a volume with its token,
+ * unless they opt out; and its image pull secrets. Mirror pods may not name a service account and get nothing.
  */
 export function podServiceAccount(options: PodServiceAccountOptions): AdmissionStep {
   const { domains } = options;
@@ -113,7 +113,7 @@ async function accountOf(
   );
 }
 
-/** The NotFound text of Kubernetes' client, which sends no request for a name that is invalid in a path. */
+/** Returns the NotFound error of Kubernetes' client, which sends no request for a name that is invalid in a path. */
 function notThere(name: string): string {
   const wrong = pathSegment(name);
   if (name === '') return 'resource name may not be empty';
@@ -129,7 +129,7 @@ const wantsToken = ({ spec }: Pod, account: ServiceAccount): boolean => {
 
 const mountingLists: readonly ContainerList[] = ['initContainers', 'containers'];
 
-/** Adds the volume with the token and its mounts, where a container has nothing there yet. */
+/** Returns the pod with the token volume, which is mounted in all containers that have no mount at this path yet. */
 function withToken(pod: Pod, domains: Domains): Pod {
   const mountPath = mountPathIn(domains);
   const known = volumesOf(pod)
@@ -185,7 +185,10 @@ const containerTitles: readonly (readonly [ContainerList, string])[] = [
   ['ephemeralContainers', 'ephemeral container'],
 ];
 
-/** The first Secret that the pod names and its account does not. */
+/**
+ * Returns the problem with the first Secret that the pod refers to and its service account does not; undefined if there
+ * is none.
+ */
 function secretProblem(pod: Pod, account: ServiceAccount): string | undefined {
   const { name: accountName = '' } = account.metadata;
   const mountable = new Set((account.secrets ?? []).map(({ name }) => name));

@@ -22,7 +22,7 @@ interface Parts {
   readonly authorizer: Authorizer;
   readonly objects: ObjectSource;
   readonly parameters: FindParameters;
-  /** Domain of Kubernetes' own groups. */
+  /** The domain of the API groups of Kubernetes. */
   readonly api: string;
 }
 
@@ -37,8 +37,8 @@ const boundTypes: ReadonlyMap<string, ResourceType<AdmissionPolicy>> = new Map([
 ]);
 
 /**
- * Prevents users from reading through a policy what they may not read themselves: to name a kind of parameters a user
- * must be able to get all of its objects, and to bind a policy, the parameters that the binding names.
+ * Prevents users from reading objects through a policy that they may not read themselves. To set a kind of parameters,
+ * a user must be able to get all objects of it; to bind a policy, the parameters that the binding names.
  */
 export const policyParameterPermission = (parts: Parts): AdmissionStep => ({
   name: 'PolicyParameterPermission',
@@ -75,7 +75,10 @@ async function policyRefusal(
   return `user ${goUser(user)} must have "get" permission on all objects of the referenced paramKind (kind=${kind.kind}, apiVersion=${kind.apiVersion})`;
 }
 
-/** Checked on every update too, because in Kubernetes no two references to parameters are equal. */
+/**
+ * Returns the refusal of a binding. It is checked on every update, because in Kubernetes two references to parameters
+ * are never equal.
+ */
 async function bindingRefusal(
   { object, user }: AdmissionAttributes,
   bound: ResourceType<AdmissionPolicy>,
@@ -93,7 +96,7 @@ async function bindingRefusal(
   if (policy === undefined) {
     return `unable to get policy ${policyName} to determine minimum required permissions and ${permission} for all groups, versions and resources`;
   }
-  // Kubernetes prints one of the two kinds of policies in its internal form, and swaps what follows.
+  // Kubernetes prints one of the two kinds of policies in its internal form, and swaps the following values.
   const isMutating = bound === MutatingAdmissionPolicies;
   if (kind && parts.parameters(kind) === undefined) {
     const text = isMutating ? goInternalKind(kind) : goKind(kind);
@@ -121,7 +124,7 @@ async function allows(
   return verdict === 'allow';
 }
 
-/** A user as Go prints one. */
+/** Returns a user as Go prints it. */
 const goUser = ({ username, uid = '', groups, extra = {} }: UserInfo): string =>
   `&{${username} ${uid} [${groups.join(' ')}] map[${Object.keys(extra)
     .sort()

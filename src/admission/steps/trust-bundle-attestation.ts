@@ -8,7 +8,9 @@ import { isCertificateKind, type SignerPolicy } from '../certificate-writes.js';
 import { changesOnlyCollectorFields } from '../escalation.js';
 import { isAuthorizedForSigner } from '../signer-permission.js';
 
-/** Requires `attest` on the signer to write its ClusterTrustBundle; the garbage collector's writes are exempt. */
+/**
+ * Requires `attest` on the signer for writes of its ClusterTrustBundles. Writes of the garbage collector are exempt.
+ */
 export const trustBundleAttestation = ({ authorizer, domains }: SignerPolicy): AdmissionStep => ({
   name: 'ClusterTrustBundleAttest',
 

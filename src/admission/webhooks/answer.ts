@@ -11,13 +11,13 @@ export interface Verdict {
   readonly allowed: boolean;
   /** Why the request is denied. */
   readonly status: DenialStatus | undefined;
-  /** Text of a JSON Patch; empty if there is none. */
+  /** The text of a JSON Patch; empty if there is none. */
   readonly patch: Buffer;
   readonly warnings: readonly string[];
   readonly auditAnnotations: ReadonlyMap<string, string>;
 }
 
-/** The members of a Status that a denial passes on. */
+/** The members of a Status that a denial contains. */
 export interface DenialStatus {
   readonly message: string;
   readonly reason: string;
@@ -30,7 +30,7 @@ export class InvalidResponse extends Error {
   override readonly name = 'InvalidResponse';
 }
 
-/** What the response must match. */
+/** The properties that the response must have. */
 export interface ExpectedVerdict {
   readonly uid: string;
   readonly group: string;
@@ -39,9 +39,9 @@ export interface ExpectedVerdict {
 }
 
 /**
- * Reads the verdict of a returned review. Only version v1 is validated; v1beta1 never was.
+ * Reads the verdict in a returned review. Only reviews of version v1 are validated; those of v1beta1 never were.
  *
- * @throws CallFailed for members of a wrong type, InvalidResponse for a response that breaks the rules.
+ * @throws CallFailed for members of a wrong type, InvalidResponse for a response that violates the rules
  */
 export function readVerdict(review: JsonObject, question: ExpectedVerdict): Verdict {
   const whole = reader(review, 'AdmissionReview');
@@ -67,8 +67,8 @@ export function readVerdict(review: JsonObject, question: ExpectedVerdict): Verd
 }
 
 /**
- * Checks the types of members of the request in a response, as decoding in Go does, although the request is not used;
- * its objects may be anything.
+ * Checks the types of the members of the request in a response, as decoding in Go does, although the request is not
+ * used; its objects may have any form.
  */
 function checkRequest(request: JsonObject | undefined): void {
   if (request === undefined) return;
@@ -99,7 +99,7 @@ function checkUser(user: JsonObject | undefined): void {
   const read = reader(user, struct, path);
   for (const name of ['username', 'uid']) read.text(name);
   read.texts('groups');
-  // An error in a map is reported without the key.
+  // An error in a map is reported without its key.
   for (const extra of Object.values(read.object('extra', 'map[string]v1.ExtraValue') ?? {})) {
     reader({ extra }, struct, path).texts('extra', 'v1.ExtraValue');
   }
@@ -143,22 +143,22 @@ function checkPatch(patch: Buffer, patchType: string | undefined, { mutating }: 
   if (patchType === '') throw new InvalidResponse('webhook returned invalid response.patchType of ""');
 }
 
-/** Returns the patch type that a v1 response names; v1beta1 had only one. */
+/** Returns the patch type that a response of version v1 names; v1beta1 has only one. */
 export function patchTypeOf(review: JsonObject, version: string): string {
   const response = review['response'];
   const given = isObject(response) ? response['patchType'] : undefined;
   return version === 'v1' && typeof given === 'string' ? given : 'JSONPatch';
 }
 
-/** Makes the error for a denial; its code is never a success code. */
+/** Returns the error for a denial; its code is never that of a success. */
 export function denial(webhook: string, status: DenialStatus | undefined): ApiError {
   const { message = '', reason = '', code = 0, details } = status ?? {};
   const by = `admission webhook ${quote(webhook)} denied the request`;
   return new ApiError({
     message: message || reason ? `${by}: ${message || reason}` : `${by} without explanation`,
-    // The reason is the webhook's, and may be any text.
+    // The reason comes from the webhook and may be any text.
     ...(reason === '' ? {} : { reason: reason as Reason }),
-    // No HTTP answer has a larger code.
+    // HTTP status codes cannot be larger.
     code: code < 400 ? 400 : code > 999 ? 500 : code,
     details,
   });
@@ -196,7 +196,7 @@ function detailsOf(details: JsonObject): StatusDetails {
   });
 }
 
-/** The object without absent and empty members. */
+/** Returns the object without absent and empty members. */
 function present<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const entries = Object.entries(given).filter(([, value]) => value !== undefined && value !== '' && value !== 0);
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
@@ -205,7 +205,7 @@ function present<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K
 const bitsOf = { int32: 32, int64: 64 } as const;
 
 const mismatch = (value: Json, struct: string, path: string, type: string): CallFailed => {
-  // The value is part of the error only where a number is expected.
+  // Only errors about numbers contain the value.
   const given =
     Object.hasOwn(bitsOf, type) && jsonKind(value) === 'number'
       ? `number ${literalOf(value) ?? goJson(value)}`
@@ -226,8 +226,8 @@ function texts(map: JsonObject | undefined): ReadonlyMap<string, string> {
 }
 
 /**
- * Returns a reader of members that works as Go's decoder: null counts as absent. `path`: the path of the object within
- * the review, empty for the review itself.
+ * Returns functions that read members as the decoder of Go does: null counts as absent. `path` is the path of the
+ * object within the review, empty for the review itself.
  */
 function reader(object: JsonObject, struct: string, path = '') {
   const pathOf = (name: string): string => (path === '' ? name : `${path}.${name}`);

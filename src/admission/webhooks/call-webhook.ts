@@ -15,23 +15,23 @@ import type { VersionedAttributes } from './versioned-attributes.js';
 import type { WebhookAccessor } from './webhook-accessors.js';
 import { CallFailed, type WebhookClient } from './webhook-client.js';
 
-/** What the webhook steps need. */
+/** The dependencies of the webhook steps. */
 export interface WebhookParts extends MatchParts {
-  /** The current webhooks, in calling order. */
+  /** Returns the current webhooks in the order in which they are called. */
   hooks(): readonly WebhookAccessor[];
   readonly client: WebhookClient;
   readonly services: ServiceAddresses;
   readonly credentials?: WebhookCredentials | undefined;
   readonly log: Logger;
-  /** Domain of API groups, such as `k8s.io`. */
+  /** The domain of API groups, such as `k8s.io`. */
   readonly api: string;
   uuid(): string;
 }
 
-/** Thrown when the call of a webhook failed; its failurePolicy decides what happens to the request. */
+/** Thrown when the call of a webhook has failed. Its failurePolicy decides what happens to the request. */
 export class WebhookFailed extends Error {
   override readonly name = 'WebhookFailed';
-  /** For the metrics: the HTTP code of the failure. */
+  /** The HTTP code of the failure, for the metrics. */
   readonly code: number;
   constructor(webhook: string, reason: string, code: number, cause?: unknown) {
     super(`failed calling webhook ${quote(webhook)}: ${reason}`, cause === undefined ? undefined : { cause });
@@ -54,16 +54,17 @@ export interface WebhookAnswer {
   readonly patchType: string;
 }
 
-/** The most a response can need: a patch of the largest object, in base64. */
+/** The maximum size of a response in bytes: enough for a patch of the largest object, in base64. */
 const maxAnswerBytes = 8 * 1_048_576;
 const maxAnswerValues = 50_000;
 const usualSeconds = 10;
 
 /**
- * Calls one webhook with the request in the version that it matched; passes on its warnings and audit annotations.
+ * Calls one webhook with the request in the version that the webhook matches, and adds the warnings and audit
+ * annotations of the response.
  *
- * @throws WebhookFailed, WebhookDenied, ApiError for errors that no failurePolicy covers, or the reason of the caller's
- * signal.
+ * @throws WebhookFailed, WebhookDenied, ApiError for errors that no failurePolicy covers, or the reason of the signal
+ * of the caller
  */
 export async function callWebhook(
   {
@@ -117,7 +118,7 @@ function checkDryRun({ name, sideEffects }: WebhookAccessor['webhook']): void {
   throw badRequest(`admission webhook ${quote(name)} does not support dry run`);
 }
 
-/** The timeout of the webhook, or the time until the request's deadline if that is shorter. */
+/** Returns the timeout of the webhook, or the time until the deadline of the request if that is shorter. */
 function timeFor(seconds: number | undefined, { caller }: AdmissionAttributes, clock: Clock): number {
   const own = (seconds ?? usualSeconds) * 1_000;
   return caller?.deadline === undefined ? own : Math.max(1, Math.min(own, caller.deadline - clock.monotonic()));
@@ -132,7 +133,7 @@ function passOn(webhook: string, { warnings, auditAnnotations }: Verdict, attrib
   for (const text of warnings) if (text !== '') attributes.warn(text);
 }
 
-/** Whether the request's deadline has passed or its caller has gone. */
+/** Whether the deadline of the request has passed or its caller has gone. */
 export const isAbandoned = ({ caller }: AdmissionAttributes, clock: Clock): boolean =>
   caller !== undefined &&
   (caller.signal.aborted || (caller.deadline !== undefined && clock.monotonic() >= caller.deadline));

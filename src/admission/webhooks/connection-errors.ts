@@ -2,7 +2,7 @@ import { member } from '../../api/object.js';
 import { maxResponseHeaders } from '../../client/http-transport.js';
 import { NameMismatch } from './server-name.js';
 
-/** Translates a connection error into the text of Go's client, which users of Kubernetes see. */
+/** Returns the text of Go for a connection error, which users of Kubernetes know. */
 export function connectionError(given: unknown): string {
   const error = firstOf(given);
   if (!(error instanceof Error)) return String(error);
@@ -33,7 +33,7 @@ interface Failure extends Error {
   readonly hostname?: string;
 }
 
-/** If several addresses were tried, returns the error of the first. */
+/** Returns the error of the first address, if several addresses were tried. */
 const firstOf = (error: unknown): unknown =>
   error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
 
@@ -60,7 +60,7 @@ const untrusted: Readonly<Record<string, string>> = {
   PATH_LENGTH_EXCEEDED: 'too many intermediates for path length constraint',
 };
 
-/** Why a certificate was rejected; undefined for other errors. Node has no code for most reasons. */
+/** Returns why a certificate was rejected; undefined for other errors. Node.js has no code for most reasons. */
 function distrustOf(error: Error, code: string): string | undefined {
   if (Object.hasOwn(untrusted, code)) return untrusted[code];
   return code === 'UNSPECIFIED' || error instanceof NameMismatch ? error.message : undefined;

@@ -10,11 +10,11 @@ import type { WebhookAddress, WebhookTarget } from './target.js';
 /** A request to a webhook. */
 export interface WebhookPost {
   readonly target: WebhookTarget;
-  /** Credentials for the webhook; absent: none. */
+  /** Credentials for the webhook; absent if there are none. */
   readonly credentials?: CredentialSource | undefined;
-  /** JSON. */
+  /** The body, in JSON. */
   readonly body: string;
-  /** Most bytes of a response. */
+  /** The maximum size of the response in bytes. */
   readonly maxBytes: number;
 }
 
@@ -24,7 +24,7 @@ export interface ReachablePost extends WebhookPost {
   readonly progress: Progress;
 }
 
-/** Most targets whose connections are kept. */
+/** The maximum number of targets whose connections are kept. */
 const maxAgents = 200;
 const idleMs = 90_000;
 
@@ -61,7 +61,7 @@ export class WebhookConnections {
         });
       } catch (error) {
         if (signal.aborted) throw error;
-        // The next attempt takes another connection, which may be stale as well; their number only decreases.
+        // The next attempt uses another connection, which may be stale as well; their number only decreases.
         if (error instanceof StaleConnection) continue;
         if (looked || ca === undefined || !looksSelfSigned(error)) throw error;
         looked = true;
@@ -102,13 +102,13 @@ function newAgent({ serverName, ca }: WebhookTarget, { certificate, key }: Clien
     ALPNProtocols: ['http/1.1'],
     servername: sniName(serverName),
     checkServerIdentity: (_host, certificate) => nameMismatch(serverName, certificate),
-    // Any certificate of the bundle is an anchor, also one that somebody else has signed.
+    // Any certificate of the bundle is an anchor, even if it is not self-signed.
     ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
     ...(certificate === undefined ? {} : { cert: certificate, key }),
   });
 }
 
-/** Lets requests under way finish; their connections are closed once they are idle. */
+/** Lets pending requests finish. Connections are closed once they are idle. */
 function retire(agent: Agent): void {
   for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();
 }

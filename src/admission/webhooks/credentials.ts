@@ -1,14 +1,14 @@
 import type { CredentialSource } from '../../client/cluster-access.js';
 
-/** Returns the credentials to present to a webhook, if any, by its authority: `host[:port]`. */
+/** Returns the credentials that are presented to a webhook, if any, by its authority: `host[:port]`. */
 export type WebhookCredentials = (authority: string) => CredentialSource | undefined;
 
 const usualPort = '443';
 
 /**
- * Returns credentials from the users of a kubeconfig, chosen as kube-apiserver does: the user named like the webhook
- * (`name.namespace.svc` or `host:port`), then by a pattern (`*.example.org`), each with the port first and then, if
- * that is 443, without it; then the user `*`, and last that of the current context.
+ * Returns credentials from the users of a kubeconfig, which are chosen as in kube-apiserver: the user with the name of
+ * the webhook (`name.namespace.svc` or `host:port`), then one with a matching pattern (`*.example.org`), each first
+ * with the port and then, for port 443, without it; then the user `*`, and last the user of the current context.
  */
 export function credentialsByName(users: {
   readonly byName: ReadonlyMap<string, CredentialSource>;
@@ -24,10 +24,10 @@ export function credentialsByName(users: {
   };
 }
 
-/** No host has a longer name. */
+/** The maximum length of a host and port. */
 const longestName = 253 + ':65535'.length;
 
-/** `a.b.c`, `*.b.c`, `*.c` */
+/** Returns a name and the patterns that match it: `a.b.c`, `*.b.c`, `*.c`. */
 function withPatterns(name: string): readonly string[] {
   if (name.length > longestName) return [name];
   const parts = name.split('.');

@@ -5,28 +5,28 @@ import { setImmediate } from '../../runtime/event-loop.js';
 import { connectionError } from './connection-errors.js';
 import type { WebhookAddress } from './target.js';
 
-/** A response, whatever its code. */
+/** A response with any status code. */
 export interface WebhookResponse {
   readonly status: number;
   readonly contentType: string | undefined;
   readonly body: Buffer;
 }
 
-/** What a response may ask for: to follow a redirect, or to retry later. */
+/** The headers of a response that requests a redirect or a later retry. */
 export interface RedirectOrRetry {
   readonly location?: string;
   readonly retryMs?: number;
 }
 
-/** Progress of a call: `answered` while response headers have arrived but the body has not. */
+/** The progress of a call; `answered` is set while the headers of the response have arrived and its body has not. */
 export interface Progress {
   answered: boolean;
 }
-/** Error text for a response whose body could not be read. */
+/** Returns the error text for a response whose body could not be read. */
 export const unreadableBody = (why: string): string =>
   `unexpected error when reading response body. Please retry. Original error: ${why}`;
 
-/** Thrown for a pooled connection that the server had closed or was closing: the request was not sent. */
+/** Thrown for a pooled connection that the server had closed or was closing, so that the request was not sent. */
 export class StaleConnection extends Error {
   override readonly name = 'StaleConnection';
 }
@@ -37,15 +37,15 @@ export class UnreadableBody extends Error {
 /** One request to a webhook. */
 export interface WebhookRequest {
   readonly address: WebhookAddress;
-  /** The `Host` of the request. */
+  /** The `Host` header of the request. */
   readonly authority: string;
   readonly path: string;
   readonly agent: Agent;
   readonly userAgent: string;
   readonly authorization: string | undefined;
-  /** JSON. */
+  /** The body, in JSON. */
   readonly body: string;
-  /** Most bytes of a response. */
+  /** The maximum size of the response in bytes. */
   readonly maxBytes: number;
   readonly progress: Progress;
   readonly signal: AbortSignal;
@@ -53,7 +53,7 @@ export interface WebhookRequest {
 
 /**
  * Sends a request once and reads the response. Rejects with StaleConnection if the request was not sent, with
- * UnreadableBody, with the reason of the signal, or with the connection's error.
+ * UnreadableBody, with the reason of the signal, or with the error of the connection.
  */
 export function exchange(asked: WebhookRequest): Promise<WebhookResponse & RedirectOrRetry> {
   const { address, authority, path, agent, userAgent, authorization, body, maxBytes, progress, signal } = asked;
@@ -114,8 +114,7 @@ export function exchange(asked: WebhookRequest): Promise<WebhookResponse & Redir
 }
 
 /**
- * Runs `act` after everything received so far has been read, for example the end of a connection before it is written
- * to.
+ * Runs `act` after everything received so far has been read, such as the end of a connection before it is written to.
  */
 const afterReading = (act: () => void): void => void setImmediate(() => setImmediate(act));
 

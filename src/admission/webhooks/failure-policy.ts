@@ -12,7 +12,7 @@ export type Outcome<T> = { readonly value: T } | { readonly ignored: WebhookFail
 /**
  * Makes a call, records its metrics, and applies the failurePolicy to its failures.
  *
- * @throws the error that the caller of the request gets.
+ * @throws the error that is returned to the caller of the request
  */
 export async function applyFailurePolicy<T>(
   hook: WebhookAccessor,

@@ -22,7 +22,7 @@ async function compile(condition: MatchCondition, turns: TurnTaking): Promise<Pr
   return made;
 }
 
-/** Evaluates match conditions (KEP-3716), each compiled once. */
+/** Returns a function that evaluates match conditions (KEP-3716). Each is compiled once. */
 export const conditionEvaluator =
   ({
     authorizer,
@@ -37,7 +37,7 @@ export const conditionEvaluator =
     const variables = requestVariables(attributes, decisions, {
       object: shown(seen.object),
       oldObject: shown(seen.previous),
-      // The kind is that of the objects; the resource stays the one that was asked for, unlike in a review.
+      // The kind is that of the objects; unlike in a review, the resource is still the requested one.
       request: requestMembers(attributes, { ...originalAttributes(attributes).as, kind: seen.as.kind }),
     });
     const expressions: Expression[] = [];

@@ -25,16 +25,16 @@ import {
 } from './versioned-attributes.js';
 import type { WebhookAccessor } from './webhook-accessors.js';
 
-/** A webhook to call, and the version in which it sees the request. */
+/** A call of a webhook, and the version in which the webhook sees the request. */
 export interface Invocation {
   readonly hook: WebhookAccessor;
   readonly as: ResourceKind;
 }
 
 /**
- * Evaluates match conditions (KEP-3716) about a request, whose objects are in the version that the webhook or policy
- * sees. One condition that is false decides, whatever the others do; a failure reads `expression 'E' resulted in error:
- * <why>`.
+ * Evaluates match conditions (KEP-3716) for a request whose objects are in the version that the webhook or policy sees.
+ * One condition that is false decides, whatever the others do. A failure has the text `expression 'E' resulted in
+ * error: <why>`.
  */
 export type EvaluateConditions = (
   conditions: readonly MatchCondition[],
@@ -49,7 +49,7 @@ export interface MatchParts {
   readonly metrics?: WebhookMetrics | undefined;
 }
 
-/** MatchParts for one request. */
+/** The MatchParts of one request. */
 export interface RequestMatchParts extends MatchParts {
   readonly sort: WebhookType;
   readonly turns: TurnTaking;
@@ -64,14 +64,14 @@ const policyKinds: readonly string[] = [
 const webhookKinds: readonly string[] = ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'];
 
 /**
- * Whether the resource configures admission itself. Such writes are never sent to webhooks, so that a webhook that
- * denies everything can be removed.
+ * Whether the resource configures admission itself. Writes of such resources are never sent to webhooks, so that a
+ * webhook that denies everything can be removed.
  */
 export const isExempt = (attributes: Pick<AdmissionAttributes, 'resource'>, api: string): boolean =>
   isOf(webhookKinds, attributes, api) || isPolicy(attributes, api);
 
 /**
- * Whether the resource is a policy or binding. These are exempt from policies for the same reason; webhook
+ * Whether the resource is a policy or a binding. These are exempt from policies for the same reason; webhook
  * configurations are not.
  */
 export const isPolicy = (attributes: Pick<AdmissionAttributes, 'resource'>, api: string): boolean =>
@@ -81,9 +81,10 @@ const isOf = (kinds: readonly string[], { resource }: Pick<AdmissionAttributes, 
   resource.group === `admissionregistration.${api}` && kinds.includes(resource.plural);
 
 /**
- * Returns the invocation if the webhook is to be called. `current`: the request with the changes of earlier webhooks.
+ * Returns the invocation of a webhook; undefined if it is not to be called. `current` is the request with the changes
+ * of earlier webhooks.
  *
- * @throws ApiError if that cannot be determined.
+ * @throws ApiError if that cannot be determined
  */
 export async function invocationOf(
   hook: WebhookAccessor,
@@ -131,8 +132,8 @@ export const objectMatches = ({ objectSelector }: Selectors, { object, previous 
   [object, previous].some((one) => one !== undefined && objectSelector.matches(one.metadata.labels));
 
 /**
- * Whether the request's namespace matches the namespaceSelector. An error is returned rather than thrown: it counts
- * only if everything else matches.
+ * Whether the namespace of the request matches the namespaceSelector. An error is returned, not thrown, because it is
+ * relevant only if everything else matches.
  */
 export async function namespaceMatches(
   { namespaceSelector }: Selectors,
@@ -168,7 +169,7 @@ function byName(list: readonly Namespace[]): ReadonlyMap<string, Namespace> {
   return made;
 }
 
-/** Returns the version in which the rules match: that of the request, or the first equivalent one. */
+/** Returns the version in which the rules match: that of the request, or else the first equivalent one. */
 export function versionFor(
   rules: readonly NamedRuleWithOperations[],
   matchPolicy: string | undefined,
@@ -190,13 +191,13 @@ export function versionFor(
   return undefined;
 }
 
-/** What rules look at besides the resource. */
+/** The properties of a request that rules match, besides the resource. */
 interface RuledRequest {
   readonly operation: string;
   readonly subresource: string | undefined;
-  /** Empty for cluster-scoped resources. */
+  /** The namespace; empty for cluster-scoped resources. */
   readonly namespace: string;
-  /** Empty or absent without a name, or while it is still to be generated. */
+  /** The name; empty or absent if there is none, or while it is still to be generated. */
   readonly name?: string;
 }
 
@@ -228,7 +229,7 @@ const names = (items: readonly string[], wanted: string): boolean => items.inclu
 const inScope = (scope: string, isClusterWide: boolean): boolean =>
   scope === '*' || (scope === 'Cluster' && isClusterWide) || (scope === 'Namespaced' && !isClusterWide);
 
-/** `pods/*` names a pod itself as well. */
+/** Whether an entry of a rule names a resource. `pods/*` includes pods themselves. */
 function namesResource(text: string, plural: string, subresource: string): boolean {
   const slash = text.indexOf('/');
   const resource = slash < 0 ? text : text.slice(0, slash);

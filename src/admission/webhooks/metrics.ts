@@ -6,19 +6,19 @@ import type { WebhookType } from './versioned-attributes.js';
 
 export type Rejection = 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error';
 
-/** Counts webhook calls and their results. */
+/** Records calls of webhooks and their results. */
 export interface WebhookMetrics {
-  /** Records one call. `code`: of the failure or denial, 200 for neither, 0 for an internal error. */
+  /** Records a call. `code` is that of the failure or denial, 200 if there is neither, and 0 for an internal error. */
   called(call: {
     readonly webhook: string;
     readonly sort: WebhookType;
     readonly operation: AdmissionAttributes['operation'];
     readonly seconds: number;
     readonly code: number;
-    /** Why the request was refused because of it; undefined if it was not. */
+    /** Why the request was rejected because of the webhook; undefined if it was not. */
     readonly rejection: Rejection | undefined;
   }): void;
-  /** Records that match conditions were evaluated. `excluded`: the webhook is not called. */
+  /** Records that match conditions were evaluated. `excluded`: the webhook is not called because of them. */
   conditionsEvaluated(judgement: {
     readonly webhook: string;
     readonly sort: WebhookType;
@@ -31,7 +31,7 @@ export interface WebhookMetrics {
   failedOpen(webhook: string, sort: WebhookType): void;
 }
 
-/** The metrics of kube-apiserver about admission webhooks. */
+/** Returns the metrics of kube-apiserver about admission webhooks. */
 export function webhookMetrics(metrics: Metrics, conditions: ConditionMetrics): WebhookMetrics {
   const duration = metrics.histogram({
     name: 'apiserver_admission_webhook_admission_duration_seconds',
@@ -63,7 +63,7 @@ export function webhookMetrics(metrics: Metrics, conditions: ConditionMetrics): 
     conditionsEvaluated({ webhook: name, sort: type, excluded: isExcluded, ...judgement }) {
       conditions({ ...judgement, name, kind: 'webhook', type });
       if (!isExcluded) return;
-      // As in Kubernetes, exclusions call the sort by another name.
+      // As in Kubernetes, exclusions have another name for the type.
       const named = type === 'validating' ? 'validate' : type;
       excluded.add({ name, kind: 'webhook', type: named, operation: judgement.operation });
     },

@@ -19,7 +19,7 @@ import type { WebhookAccessor } from './webhook-accessors.js';
 const name = 'MutatingAdmissionWebhook';
 
 /**
- * Mutating webhooks: called one after the other, each with the changes of the previous ones. After a change, earlier
+ * Calls mutating webhooks one after the other, each with the changes of the previous ones. After a change, earlier
  * webhooks with `reinvocationPolicy: IfNeeded` are called a second time.
  */
 export const mutatingWebhooks = (parts: WebhookParts): AdmissionStep => ({
@@ -48,8 +48,8 @@ async function run(
   let current = asked;
   let isPatched = false;
   /**
-   * In Kubernetes the times in managedFields that this request wrote are finer than their text until a first patch has
-   * been applied to that text; so whatever this patch does, it counts as a change.
+   * Whether the first patch counts as a change, whatever it does. In Kubernetes, the times in managedFields that this
+   * request wrote are finer than their text until a patch has been applied to that text.
    */
   const dropsTimes = ({ as }: VersionedAttributes): boolean =>
     !isRepeat && !isPatched && kinds.hasFineTimes(as) && writesTimes(attributes);
@@ -83,7 +83,7 @@ async function run(
     notes.failedOpen();
     if (isAbandoned(attributes, parts.clock)) throw timeout('request did not complete within requested timeout');
   }
-  // Back in the version of the request, whatever the patches made of it.
+  // Converted back to the version of the request, whatever the patches did.
   const last = isPatched
     ? (await convertAttributes(kinds, { ...current, previous: undefined }, asked.as)).object
     : asked.object;
@@ -130,7 +130,7 @@ async function patched(
   return patch.apply(object, as);
 }
 
-/** Returns the function that adds the audit annotations of one call. */
+/** Returns a function that adds the audit annotations of one call. */
 function annotator(
   { annotate }: AdmissionAttributes,
   api: string,
@@ -150,6 +150,6 @@ function annotator(
   };
 }
 
-/** An operation of a patch with its members in the order of their names. */
+/** Returns an operation of a patch with its members sorted by name. */
 const byMember = (operation: object): object =>
   Object.fromEntries(Object.entries(operation).sort(([a], [b]) => (a < b ? -1 : 1)));

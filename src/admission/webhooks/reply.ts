@@ -10,13 +10,13 @@ import { notRegistered, unnamedScheme } from '../../api/unregistered-kind.js';
 import type { WebhookResponse } from './exchange.js';
 import { CallFailed } from './webhook-client.js';
 
-/** The review that the response must be. */
+/** The properties of the review that the response must contain. */
 export interface ExpectedReview {
   readonly group: string;
   /** The version that was sent. */
   readonly version: string;
   readonly kind: string;
-  /** Most values (members, items) of an answer. */
+  /** The maximum number of values (members and items) in a response. */
   readonly maxValues: number;
   /** Whether to keep numbers as they are written (`ExactJson`) if no member is repeated. */
   readonly exact?: boolean;
@@ -27,9 +27,9 @@ type Reading = Partial<Pick<ExpectedReview, 'maxValues' | 'exact'>>;
 const maxShown = 2_048;
 
 /**
- * Reads the review in the response of a webhook; checks its kind and version where it names them.
+ * Reads the review in the response of a webhook, and checks its kind and version if it names them.
  *
- * @throws CallFailed with the text of a Kubernetes client.
+ * @throws CallFailed with the text of a Kubernetes client
  */
 export async function readReply(reply: WebhookResponse, expected: ExpectedReview): Promise<JsonObject> {
   const { status, body } = reply;
@@ -47,7 +47,7 @@ export async function readReply(reply: WebhookResponse, expected: ExpectedReview
   return value as JsonObject;
 }
 
-/** Parses a body: JSON if it begins like an object, otherwise YAML, whatever the media type says. */
+/** Parses a body: as JSON if it begins like an object, otherwise as YAML, whatever its media type. */
 async function parsed(body: Buffer, reading: Reading = {}): Promise<Json> {
   if (/^\s*\{/.test(body.toString('latin1', 0, maxShown))) return parsedJson(body, reading);
   const { readYaml, YamlError } = await import('../../api/yaml.js');
@@ -98,7 +98,7 @@ async function statusFailure(body: Buffer): Promise<CallFailed | undefined> {
   return new CallFailed(typeof message === 'string' ? message : '', { code: codeIn(code) });
 }
 
-/** Returns the code as Kubernetes counts it: 0 for anything but a number; metrics bound the others. */
+/** Returns the code as Kubernetes counts it: 0 for anything but a number. Metrics limit the other values. */
 const codeIn = (code: Json | undefined): number =>
   typeof code === 'number' && Number.isInteger(code) && code > 0 ? code : 0;
 

@@ -10,12 +10,12 @@ import {
   type VersionedAttributes,
 } from './versioned-attributes.js';
 
-/** Returns the AdmissionReview about a request, in the version that the webhook wants. */
+/** Returns the AdmissionReview for a request, in the version that the webhook accepts. */
 export function admissionReview(given: {
   readonly attributes: AdmissionAttributes;
   readonly seen: VersionedAttributes;
   readonly uid: string;
-  /** `admission.k8s.io/v1`. */
+  /** The apiVersion, such as `admission.k8s.io/v1`. */
   readonly apiVersion: string;
   readonly kinds: Pick<ObjectInterfaces, 'toJson'>;
 }): JsonObject {
@@ -37,10 +37,7 @@ export function admissionReview(given: {
   };
 }
 
-/**
- * Returns the members of a review's request other than its objects. A name or namespace that the request does not have
- * is left out.
- */
+/** Returns the members of the request in a review, except its objects. An absent name or namespace is left out. */
 export function requestMembers(attributes: AdmissionAttributes, as: ResourceKind): JsonObject {
   const { subresource, operation, user, dryRun } = attributes;
   const asked = originalAttributes(attributes).as;
@@ -73,7 +70,7 @@ function userInfo({ username, uid, groups, extra }: UserInfo) {
   };
 }
 
-/** Patches are reviewed as the update or create that they result in. */
+/** The kinds of options. Patches are reviewed as the update or create that they result in. */
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
 
 function optionsOf({ operation, options = {} }: AdmissionAttributes) {

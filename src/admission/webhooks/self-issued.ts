@@ -9,25 +9,25 @@ import { sniName } from './server-name.js';
 import type { WebhookAddress } from './target.js';
 
 /**
- * Support for servers whose certificate has the same subject and issuer (both may be empty) and no key identifiers.
- * OpenSSL takes such a certificate for self-signed and looks no further; Go looks for an issuer among the anchors, and
- * so do we.
+ * Supports servers whose certificate has equal subject and issuer (both may be empty) and no key identifiers. OpenSSL
+ * considers such a certificate self-signed and looks no further; Go, like this module, looks for an issuer among the
+ * anchors.
  */
 
 export interface VerifiedCertificate {
-  /** PEM of the server's certificate. */
+  /** The certificate of the server in PEM. */
   readonly certificate: string;
-  /** How long its chain is valid, in milliseconds since the epoch. */
+  /** The end of the validity of its chain, in milliseconds since the epoch. */
   readonly validUntil: number;
 }
 
-/** Whether OpenSSL refused a certificate because it looks signed by itself. */
+/** Whether OpenSSL rejected a certificate because it looks self-signed. */
 export const looksSelfSigned = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'DEPTH_ZERO_SELF_SIGNED_CERT';
 
 /**
- * Returns the certificate of the server if one of the anchors has signed it; the names in it are not checked. Nothing
- * is sent but the handshake. Rejects with the failure of the connection or the reason of the signal.
+ * Returns the certificate of the server if one of the anchors has issued it; its names are not checked. Nothing but the
+ * handshake is sent. Rejects with the error of the connection or the reason of the signal.
  */
 export async function verifySelfIssued(
   anchors: string,
@@ -35,7 +35,7 @@ export async function verifySelfIssued(
     readonly address: WebhookAddress;
     readonly serverName: string;
     readonly shown: ClientCredentials;
-    /** Milliseconds since the epoch. */
+    /** The current time in milliseconds since the epoch. */
     readonly now: number;
     readonly signal: AbortSignal;
   },

@@ -1,15 +1,18 @@
 import { isIP } from 'node:net';
 import type { PeerCertificate } from 'node:tls';
 
-/** Thrown when a certificate is for another host. */
+/** Thrown when a certificate is not for the requested host. */
 export class NameMismatch extends Error {
   override readonly name = 'NameMismatch';
 }
 
-/** Returns the server name to send in the handshake (SNI); empty for an address. */
+/** Returns the server name to send in the handshake (SNI); empty for an IP address. */
 export const sniName = (host: string): string => (isIP(host) === 0 ? host : '');
 
-/** Checks that a certificate names this host; only subject alternative names count. Returns the error. */
+/**
+ * Returns the error for a certificate that does not name this host; undefined if it does. Only subject alternative
+ * names count.
+ */
 export function nameMismatch(host: string, certificate: PeerCertificate): NameMismatch | undefined {
   const names = alternativeNames(certificate.subjectaltname ?? '');
   const commonName = certificate.subject?.CN;
@@ -31,7 +34,9 @@ export function nameMismatch(host: string, certificate: PeerCertificate): NameMi
   return new NameMismatch(`certificate is not valid for any names, but wanted to match ${host}`);
 }
 
-/** `DNS:a, IP Address:1.2.3.4` as OpenSSL prints it; odd values are quoted as in JSON. */
+/**
+ * Splits alternative names as OpenSSL prints them: `DNS:a, IP Address:1.2.3.4`. Unusual values are quoted as in JSON.
+ */
 function alternativeNames(text: string): readonly { readonly type: string; readonly value: string }[] {
   return [...text.matchAll(/([A-Za-z0-9 ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/g)].map(([, type = '', value = '']) => ({
     type,
@@ -39,7 +44,10 @@ function alternativeNames(text: string): readonly { readonly type: string; reado
   }));
 }
 
-/** One label, the first, may be a star. Only a host may end in a dot, unless both are the same to the letter. */
+/**
+ * Whether a pattern matches a host. Only the first label may be `*`. Only a host may end in a dot, unless both texts
+ * are exactly equal.
+ */
 function namesHost(pattern: string, host: string): boolean {
   const [given, wanted] = [pattern.toLowerCase(), host.toLowerCase()];
   if (given === wanted) return true;
@@ -49,7 +57,7 @@ function namesHost(pattern: string, host: string): boolean {
   return first === label || (first === '*' && rest.length > 0 && label !== '');
 }
 
-/** OpenSSL writes addresses of IPv6 in full and in upper case. */
+/** Whether two addresses are equal. OpenSSL writes IPv6 addresses in full and in upper case. */
 function sameAddress(a: string, b: string): boolean {
   const canonical = (text: string): string =>
     text.includes(':') && URL.canParse(`http://[${text}]`) ? new URL(`http://[${text}]`).hostname : text;

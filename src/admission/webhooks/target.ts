@@ -4,17 +4,17 @@ import type { WebhookClientConfig } from '../../api/kinds/webhook-configuration.
 import { PkiError } from '../../pki/pki-error.js';
 import { usableRootCertificates } from '../../pki/root-certificates.js';
 
-/** The address of a webhook, and the CA that verifies it. */
+/** The target of requests to a webhook: its address, and the CA that verifies it. */
 export interface WebhookTarget {
-  /** `host[:port]` as the URL has it: what the header `Host` and errors say. */
+  /** The authority of the URL, `host[:port]`, as in the `Host` header and in errors. */
   readonly authority: string;
-  /** Escaped; begins with a slash. */
+  /** The escaped path, which begins with a slash. */
   readonly path: string;
-  /** What the server's certificate must name: a DNS name or an IP address, without brackets. */
+  /** The DNS name or IP address (without brackets) that the certificate of the server must name. */
   readonly serverName: string;
-  /** Where the connection goes, or why there is nowhere. */
+  /** The address to connect to, or the reason why there is none. */
   readonly address: WebhookAddress | { readonly unreachable: string };
-  /** PEM; absent: the default trust anchors of this process. */
+  /** The CAs in PEM; if undefined, the default trust anchors of this process are used. */
   readonly ca: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface WebhookAddress {
   readonly port: number;
 }
 
-/** Addresses of the services that webhooks name, by `namespace/name:port`, or `namespace/name` for all ports. */
+/** The addresses of Services that webhooks name, by `namespace/name:port`, or by `namespace/name` for all ports. */
 export type ServiceAddresses = ReadonlyMap<string, WebhookAddress>;
 
 /** Thrown when the clientConfig of a webhook is unusable. */
@@ -34,8 +34,8 @@ export class UnusableTarget extends Error {
 const usualPort = 443;
 
 /**
- * Resolves a clientConfig to a target. A service is verified by its name in the cluster, `<name>.<namespace>.svc`,
- * wherever it is.
+ * Resolves a clientConfig to a target. A Service is always verified by its name in the cluster,
+ * `<name>.<namespace>.svc`.
  *
  * @throws UnusableTarget
  */
@@ -75,7 +75,7 @@ export function webhookTarget(
 
 const mostPort = 65_535;
 
-/** Splits `host:port` or `[address]:port`, without a check of the port's range; undefined if there is no host. */
+/** Splits `host:port` or `[address]:port` without checking the range of the port; undefined if there is no host. */
 function hostAndPort(text: string, otherwise: number): WebhookAddress | undefined {
   const match = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(text);
   const host = match?.[1] ?? match?.[2];
@@ -85,9 +85,9 @@ function hostAndPort(text: string, otherwise: number): WebhookAddress | undefine
 const serviceName = /^[a-z0-9.-]+\/[a-z0-9.-]+(?::[1-9]\d{0,4})?$/;
 
 /**
- * Reads addresses of services as options have them: `namespace/name` or `namespace/name:port` to `host:port`.
+ * Parses the addresses of Services as options contain them: `namespace/name` or `namespace/name:port` to `host:port`.
  *
- * @throws Error that names the entry nobody can use.
+ * @throws Error that names the invalid entry
  */
 export function readServiceAddresses(given: Readonly<Record<string, string>>): ServiceAddresses {
   return new Map(
@@ -103,7 +103,7 @@ export function readServiceAddresses(given: Readonly<Record<string, string>>): S
   );
 }
 
-/** A path as Go's `path.Join("/", text)` makes it, escaped as Go's `net/url` does. */
+/** Returns a path as `path.Join("/", text)` of Go does, escaped as in `net/url` of Go. */
 export function cleanPath(text: string): string {
   const kept: string[] = [];
   for (const segment of text.split('/')) {

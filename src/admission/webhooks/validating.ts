@@ -12,7 +12,7 @@ import {
   type VersionedAttributes,
 } from './versioned-attributes.js';
 
-/** Validating webhooks: all that match are called concurrently, and the first denial counts. */
+/** Calls all matching validating webhooks concurrently. The first denial is reported. */
 export const validatingWebhooks = (parts: WebhookParts): AdmissionStep => ({
   name: 'ValidatingAdmissionWebhook',
   handles: (attributes) => parts.hooks().length > 0 && !isExempt(attributes, parts.api),
@@ -25,7 +25,7 @@ async function validate(attributes: AdmissionAttributes, parts: WebhookParts): P
   const calls: { readonly invocation: Invocation; readonly seen: VersionedAttributes }[] = [];
   const turns = new TurnTaking();
   const matching: RequestMatchParts = { ...parts, sort: 'validating', turns };
-  // Each call listens for the caller's leaving.
+  // Each call listens to the signal of the caller.
   if (attributes.caller !== undefined) setMaxListeners(0, attributes.caller.signal);
   for (const hook of parts.hooks()) {
     if (turns.isDue) await turns.next();

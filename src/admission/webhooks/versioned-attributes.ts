@@ -3,33 +3,33 @@ import { Namespaces } from '../../api/kinds/namespace.js';
 import { type ApiObject, isType, type JsonObject, type ResourceType } from '../../api/object.js';
 import type { AdmissionAttributes } from '../admission-step.js';
 
-/** The type label of webhook metrics: `admit` for mutating webhooks. */
+/** The type of webhooks as a label of metrics; `admit` for mutating webhooks. */
 export type WebhookType = 'admit' | 'validating';
 
-/** A resource in one version, and the kind of its objects there, or of its subresource's. */
+/** A resource in one version, and the kind of its objects, or of the objects of its subresource. */
 export interface ResourceKind {
   readonly resource: { readonly group: string; readonly version: string; readonly plural: string };
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
 }
 
-/** Operations on kinds and objects that admission needs, as kube-apiserver's ObjectInterfaces. */
+/** The operations on kinds and objects that admission needs (ObjectInterfaces of kube-apiserver). */
 export interface ObjectInterfaces {
-  /** The equivalent resources in other versions and groups, each with the subresource, in order. */
+  /** Returns the equivalent resources in other versions and groups, each with the subresource, in order. */
   equivalents(resource: ResourceType, subresource: string | undefined): readonly ResourceKind[];
-  /** Converts the object to another version. Rejects with the error that the caller gets. */
+  /** Converts the object to another version. Rejects with the error that is returned to the caller. */
   convert(object: ApiObject, to: ResourceKind): Promise<ApiObject>;
-  /** The JSON of the object, with members in order. */
+  /** Returns the JSON of the object, with its members in order. */
   toJson(object: ApiObject, as: ResourceKind): JsonObject;
-  /** Reads a JSON Patch. Throws an Error with Go's words for what is wrong with it. */
+  /** Parses a JSON Patch. Throws an Error in the words of Go. */
   readPatch(text: Buffer): {
     readonly isEmpty: boolean;
     /**
-     * Applies the patch and decodes the result with defaults; `isChanged` compares before defaulting, as Kubernetes
-     * does. Rejects with an Error if the patch does not apply.
+     * Applies the patch and decodes the result with defaults. `isChanged` is determined before defaulting, as in
+     * Kubernetes. Rejects with an Error if the patch does not apply.
      */
     apply(object: ApiObject, as: ResourceKind): Promise<{ readonly object: ApiObject; readonly isChanged: boolean }>;
   };
-  /** Whether times in objects of this kind are finer than their text until they are decoded from it. */
+  /** Whether times in objects of this kind are finer than their text until they have been decoded from it. */
   hasFineTimes(as: ResourceKind): boolean;
   /** Whether two objects are deeply equal. */
   same(a: ApiObject | undefined, b: ApiObject | undefined): boolean;
@@ -42,7 +42,7 @@ export interface VersionedAttributes {
   readonly previous: ApiObject | undefined;
 }
 
-/** The attributes in the version of the request. */
+/** Returns the attributes in the version of the request. */
 export function originalAttributes({ resource, object, previous }: AdmissionAttributes): VersionedAttributes {
   const { apiVersion, kind } = object ?? previous ?? { apiVersion: '', kind: resource.kind };
   const slash = apiVersion.indexOf('/');
@@ -72,8 +72,8 @@ export async function convertAttributes(
 }
 
 /**
- * Like `convertAttributes`, for a webhook. A failed conversion is not a failure of the webhook, so that no
- * failurePolicy ignores it. For mutating webhooks Kubernetes wraps the error twice as an internal error.
+ * Like `convertAttributes`, for a webhook. A failed conversion is no failure of the webhook, so that no failurePolicy
+ * ignores it. For mutating webhooks, Kubernetes wraps the error twice as an internal error.
  */
 export async function convertForWebhook(
   sort: WebhookType,
@@ -91,7 +91,7 @@ export async function convertForWebhook(
 const isSameKind = (a: ResourceKind['kind'], b: ResourceKind['kind']): boolean =>
   a.group === b.group && a.version === b.version && a.kind === b.kind;
 
-/** The namespace of the request: of a Namespace its own name; empty for cluster-scoped objects. */
+/** Returns the namespace of the request: for a Namespace its own name; empty for other cluster-scoped objects. */
 export const namespaceOf = ({ resource, key }: AdmissionAttributes): string =>
   isNamespace(resource) ? key.name : (key.namespace ?? '');
 

@@ -7,7 +7,7 @@ import { type LabelSelector, labelSelectorFrom } from '../../api/label-selectors
 
 /** One webhook of a configuration, with compiled selectors. */
 export interface WebhookAccessor {
-  /** Unique among webhooks of the same type. */
+  /** The ID of the webhook, unique among webhooks of the same type. */
   readonly id: string;
   readonly configuration: string;
   readonly webhook: MutatingWebhook;
@@ -20,7 +20,10 @@ type Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfigurati
 const made = new WeakMap<Configuration, readonly WebhookAccessor[]>();
 const none: readonly WebhookAccessor[] = [];
 
-/** Returns the webhooks of configurations, which must be sorted by name, in calling order. */
+/**
+ * Returns the webhooks of configurations in the order in which they are called. The configurations must be sorted by
+ * name.
+ */
 export const webhookAccessors = (configurations: readonly Configuration[]): readonly WebhookAccessor[] =>
   configurations.length === 0 ? none : configurations.flatMap(hooksIn);
 

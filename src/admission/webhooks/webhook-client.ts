@@ -7,15 +7,15 @@ import { type ReachablePost, WebhookConnections, type WebhookPost } from './conn
 import { type Progress, UnreadableBody, unreadableBody, type WebhookResponse } from './exchange.js';
 import type { WebhookTarget } from './target.js';
 
-/** One call. */
+/** A call of a webhook. */
 export interface WebhookCall extends WebhookPost {
-  /** Timeout, including retries. The webhook gets it in whole seconds. */
+  /** The timeout in milliseconds, including retries. The webhook receives it in whole seconds. */
   readonly milliseconds: number;
-  /** Aborts the call when nobody waits for it any more. */
+  /** Aborts the call when its result is no longer needed. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Thrown when the call failed or its response cannot be read. The message is that of a Go client. */
+/** Thrown when a call has failed or its response is unreadable. The message is that of a Go client. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
   /** The HTTP code of the response, if there was one. */
@@ -25,7 +25,7 @@ export class CallFailed extends Error {
     this.code = code;
   }
 }
-/** Limits the text, part of which an untrusted webhook chooses. */
+/** The maximum length of an error text, part of which an untrusted webhook chooses. */
 const longestComplaint = 16_384;
 
 export interface WebhookClient {
@@ -40,7 +40,7 @@ const tooLate = 'context deadline exceeded';
 const maxRetries = 10;
 const maxRedirects = 10;
 
-/** Calls webhooks over HTTP/1.1 with TLS. */
+/** Returns a client that calls webhooks over HTTP/1.1 with TLS. */
 export function webhookClient({
   clock,
   userAgent = 'kedge',
@@ -51,7 +51,7 @@ export function webhookClient({
   const connections = new WebhookConnections({ clock, userAgent });
   const closing = new AbortController();
 
-  /** Follows redirects and Retry-After. */
+  /** Sends a request, and follows redirects and Retry-After. */
   const followed = async (post: ReachablePost, query: string, signal: AbortSignal): Promise<WebhookResponse> => {
     let path = `${post.target.path}${query}`;
     let redirects = 0;
@@ -97,7 +97,7 @@ export function webhookClient({
   };
 }
 
-/** The path of a redirect. Redirects to another host are not followed. */
+/** Returns the path of a redirect. Redirects to other hosts are not followed. */
 function withinTarget({ authority }: WebhookTarget, path: string, location: string): string {
   const base = `https://${authority}`;
   if (!URL.canParse(location, `${base}${path}`))
