@@ -20,7 +20,7 @@ export function accessOf(user: UserInfo, info: RequestInfo): AccessAttributes {
   };
 }
 
-/** Throws Forbidden unless the authorizer allows it. */
+/** Throws Forbidden unless the authorizer allows the request. */
 export async function requireAccess(authorizer: Authorizer, attributes: AccessAttributes): Promise<void> {
   checkDecision(await authorizer.authorize(attributes), attributes);
 }

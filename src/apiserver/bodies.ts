@@ -93,7 +93,7 @@ function checkedTypeMeta({ text, dump }: Parsed, unrecognized: Complain): TypeMe
   }
 }
 
-/** Error text for a body of another version than its path. */
+/** Returns the error text for a body of another version than its path. */
 const versionMismatch = (apiVersion: string, expected: string): string =>
   `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`;
 
@@ -164,12 +164,12 @@ export function* withDefaults(definition: ResourceDefinition, object: ApiObject)
 function* decodeCustom({ definition, parsed, validation, context, unrecognized }: ParsedBody): Steps<SentObject> {
   const { text, dump, raw } = parsed;
   const meta = checkedTypeMeta(parsed, unrecognized);
-  // Unlike the fields of built-in kinds, these have one spelling.
+  // Unlike fields of built-in kinds, fields of custom resources have only one spelling.
   const { kind, apiVersion } = (text.value ?? {}) as JsonObject;
   const read = { kind: meta.kind || definition.kind, apiVersion: meta.apiVersion || groupVersion(definition) };
   if (meta.kind === '' || !kind) {
     const why = `Object 'Kind' is missing in '${raw ?? goJson(text.value)}'`;
-    // Without field validation Kubernetes uses another decoder, which knows the expected kind.
+    // Without field validation, Kubernetes uses another decoder, which knows the expected kind.
     throw validation === 'Ignore' ? cannotHandle(read, definition.kind, why) : unrecognized(why, dump);
   }
   const said = { kind: meta.kind, apiVersion: typeof apiVersion === 'string' ? apiVersion : '' };
@@ -205,7 +205,7 @@ export function* decodeWithReader(
 const cannotHandle = (meta: TypeMeta, kind: string, why: string): ApiError =>
   badRequest(`${meta.kind} in version ${quote(shortVersion(meta.apiVersion))} cannot be handled as a ${kind}: ${why}`);
 
-/** Turns a DecodeError into the refusal that `cannot` makes. */
+/** Runs a decoder; a DecodeError becomes the error that `cannot` returns. */
 export function* decodeOrRefuse<T>(cannot: (why: string) => ApiError, decoding: Steps<T>): Steps<T> {
   try {
     return yield* decoding;

@@ -21,7 +21,7 @@ const protobuf = 'application/vnd.kubernetes.protobuf';
 export interface Parsed {
   readonly text: ParsedJson & { readonly format?: 'json' | 'yaml' };
   readonly dump: string;
-  /** The text, if it came as one. */
+  /** The text of the body, if it is text. */
   readonly raw?: string;
 }
 
@@ -40,7 +40,7 @@ function formatOf(contentType: string | undefined, message: Schema | undefined):
 export const unsupportedFormat = (accepted: string): ApiError =>
   unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${accepted}`);
 
-/** Throws for an unsupported media type; on create this comes before every other check. */
+/** Throws for an unsupported media type. On create, this is the first of all checks. */
 export const checkMediaType = (contentType: string | undefined, definition: ResourceDefinition): void =>
   void formatOf(contentType, wireSchemaOf(definition));
 

@@ -5,14 +5,14 @@ import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { subresourceKind } from '../registry/subresource.js';
 import type { Schema } from '../schema/schema.js';
 
-/** One group version and what is served in it, in discovery order. */
+/** A group and version, and what is served in it, in the order of discovery. */
 export interface ServedVersion {
   readonly group: string;
   readonly version: string;
   readonly definitions: readonly ResourceDefinition[];
 }
 
-/** A group with its versions, preferred first. */
+/** A group with its versions, the preferred one first. */
 export interface ServedGroup {
   readonly name: string;
   readonly versions: readonly ServedVersion[];
@@ -60,7 +60,10 @@ export class Catalogue {
     }
   }
 
-  /** Calls the listener whenever the definition served at this path changes. Returns a function that unsubscribes. */
+  /**
+   * Calls the listener whenever the definition that is served at this path changes. Returns a function that
+   * unsubscribes.
+   */
   onChange({ group, version, plural }: ResourceDefinition, listener: () => void): () => void {
     const path = pathOf(group, version, plural);
     const listeners = this.#listeners.get(path) ?? new Set();
@@ -81,7 +84,7 @@ export class Served {
   readonly #groups = new Map<string, ServedGroup>();
   readonly #builtInGroups: ReadonlySet<string>;
 
-  /** Reuses the groups that have not changed from `before`, the previous snapshot. */
+  /** Creates a snapshot. Groups that have not changed are taken from `before`, the previous snapshot. */
   constructor(builtIn: readonly ResourceDefinition[], custom: readonly ResourceDefinition[], before?: Served) {
     const overlaps = overlapping(builtIn);
     // A custom resource never shadows a built-in one and adds no version to it, because both would have the same place
@@ -131,7 +134,7 @@ export class Served {
       ?.schema;
   }
 
-  /** Whether a group has built-in resources. Unknown paths of such a group are answered differently from all others. */
+  /** Whether a group has built-in resources. Unknown paths in such groups are answered differently from all others. */
   isBuiltIn(group: string): boolean {
     return this.#builtInGroups.has(group);
   }

@@ -14,9 +14,9 @@ import type { Revision } from '../store/store.js';
  * Kubernetes, so each server can read the tokens of the other.
  */
 export interface ContinueToken {
-  /** -1 means that there is no snapshot and the list continues at the latest state. */
+  /** The revision of the snapshot; -1 if there is none and the list continues at the latest state. */
   readonly revision: Revision;
-  /** Key, relative to the list's prefix, after which to continue. */
+  /** The key after which to continue, relative to the prefix of the list. */
   readonly after: string;
 }
 
@@ -29,7 +29,7 @@ const bad = (why: string): never => {
   throw badRequest(`invalid continue token: continue key is not valid: ${why}`);
 };
 
-/** An absent member counts as the zero value of its type. */
+/** The members of a token. An absent member has the zero value of its type. */
 const tokenSchema = struct('storage.continueToken', {
   v: field(1, string()),
   rv: field(2, integer64()),
@@ -44,7 +44,7 @@ const inLowerCase = (token: ExactJson): ExactJson =>
 
 const detours: ReadonlySet<string> = new Set(['', '.', '..']);
 
-/** Throws BadRequest for anything this server would not have written. */
+/** Parses a continue token. Throws BadRequest for any token that this server would not have written. */
 export function readContinue(text: string): ContinueToken {
   const bytes = bytesOfRawUrlBase64(text);
   if (!Buffer.isBuffer(bytes)) return bad(`illegal base64 data at input byte ${bytes.illegalAt}`);
@@ -60,14 +60,14 @@ export function readContinue(text: string): ContinueToken {
   if (BigInt(rv) === 0n) return bad('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
   if (start === '') return bad(`encoded start key empty (version ${version})`);
   const key = start.startsWith('/') ? start.slice(1) : start;
-  // This server writes no start that leaves the list's prefix or that has empty or dot segments.
+  // This server writes no start key that leaves the prefix of the list, or that has empty or dot segments.
   if (key !== '' && key.split('/').some((segment) => detours.has(segment))) return bad(start);
   return { revision: BigInt(rv), after: justBefore(key) };
 }
 
 /**
- * Returns the key after which a list continues that is to begin with the given key. A text with a trailing NUL sorts
- * right after the text, and no key contains U+10FFFF.
+ * Returns the key after which a list must continue to begin with the given key. A text with a trailing NUL sorts
+ * immediately after the text, and no key contains U+10FFFF.
  */
 function justBefore(key: string): string {
   const points = [...key];

@@ -18,7 +18,10 @@ class Unconverted extends Error {
   }
 }
 
-/** Most objects that one piece of work may have converted. An object has at most that many versions and owners. */
+/**
+ * The maximum number of objects that are converted for one piece of work. An object has at most that many versions and
+ * owners.
+ */
 const mostConversions = 200;
 
 /**

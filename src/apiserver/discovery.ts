@@ -11,13 +11,16 @@ export function documentHash(document: string | Uint8Array): string {
   return hash.text();
 }
 
-/** Returns the same hash for a document that comes in pieces. */
+/** Returns an object that computes the same hash for a document in several pieces. */
 export function newDocumentHash(): { add(piece: string | Uint8Array): void; text(): string } {
   const hash = createHash('sha512');
   return { add: (piece) => void hash.update(piece), text: () => hash.digest('hex').toUpperCase() };
 }
 
-/** Discovery documents: legacy (one per group and version) and aggregated (KEP-3352), from what is served now. */
+/**
+ * Returns discovery documents of what is served now: legacy ones (one per group and version) and aggregated ones
+ * (KEP-3352).
+ */
 
 const builtInVerbs: readonly Verb[] = [
   'create',
@@ -86,7 +89,7 @@ function apiResources({ definitions }: ServedVersion, served: Served): readonly 
   ]);
 }
 
-/** `/api/v1`, `/apis/<group>/<version>` */
+/** Returns the document of `/api/v1` and `/apis/<group>/<version>`. */
 export const apiResourceList = (version: ServedVersion, served: Served): object => ({
   kind: 'APIResourceList',
   ...(version.group === '' ? {} : { apiVersion: 'v1' }),
@@ -94,7 +97,7 @@ export const apiResourceList = (version: ServedVersion, served: Served): object 
   resources: apiResources(version, served),
 });
 
-/** `/api` */
+/** Returns the document of `/api`. */
 export const apiVersions = (served: Served, serverAddress: string): object => ({
   kind: 'APIVersions',
   versions: served.group('')?.versions.map(({ version }) => version) ?? [],
@@ -106,17 +109,17 @@ const groupBody = ({ name, versions }: ServedGroup): object => {
   return { name, versions: list, preferredVersion: list[0] };
 };
 
-/** `/apis/<group>` */
+/** Returns the document of `/apis/<group>`. */
 export const apiGroup = (group: ServedGroup): object => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupBody(group) });
 
-/** `/apis` */
+/** Returns the document of `/apis`. */
 export const apiGroupList = (served: Served): object => ({
   kind: 'APIGroupList',
   apiVersion: 'v1',
   groups: served.groups.filter(({ name }) => name !== '').map(groupBody),
 });
 
-/** Returns the aggregated document of one root: `/api` has the core group, `/apis` all others. */
+/** Returns the aggregated document of one root: `/api` with the core group, or `/apis` with all other groups. */
 export const groupDiscoveryList = (served: Served, core: boolean): object => ({
   kind: 'APIGroupDiscoveryList',
   apiVersion: 'apidiscovery.k8s.io/v2',

@@ -17,7 +17,7 @@ interface Readings {
   /** Objects that a webhook converted. */
   readonly foreign: WeakMap<Entry, ApiObject>;
   readonly bytes: WeakMap<Entry, Buffer>;
-  /** Work in progress. */
+  /** The conversions in progress. */
   readonly underWay: WeakMap<Entry, Promise<void>>;
 }
 
@@ -31,7 +31,7 @@ function readingsOf(definition: ResourceDefinition): Readings {
   return made;
 }
 
-/** Whether decoding the entry takes long enough to be done in steps. */
+/** Whether the entry is so large that it is decoded in steps. */
 export const isLarge = (entry: Entry): boolean => sizeOf(entry) >= largeJson;
 
 /**
@@ -61,7 +61,8 @@ export function* decodeEntryInSteps(definition: ResourceDefinition, entry: Entry
 }
 
 /**
- * Like `decodeEntry`, for any entry, converting and yielding as needed. Rejects with the error that the caller gets.
+ * Like `decodeEntry`, for any entry: converts it if needed, in turns with other work. Rejects with the error that is
+ * returned to the caller.
  */
 export async function decodeEntryInTurns(
   definition: ResourceDefinition,
@@ -93,7 +94,7 @@ export function entryBytes(definition: ResourceDefinition, entry: Entry): Buffer
 
 function keepBytes({ bytes }: Readings, entry: Entry, document: Document): Buffer {
   const made = withRevision(document, entry.revision);
-  // Most are stored as they are served: those need not be kept twice.
+  // Most entries are stored as they are served: these need not be kept twice.
   const kept = made.equals(entry.bytes) ? entry.bytes : made;
   bytes.set(entry, kept);
   return kept;
@@ -108,15 +109,15 @@ export function* decodeEntryMetadata(definition: ResourceDefinition, entry: Entr
   return (codec?.readMetadata?.(metadata) ?? metadata) as ObjectMeta;
 }
 
-/** Limits of one conversion call: number of objects, and their bytes. */
+/** The limits of one conversion call: number of objects, and their size in bytes. */
 const batch = { objects: 100, bytes: 1_048_576 };
 
 type RemoteCodec = NonNullable<NonNullable<ResourceDefinition['codec']>['remote']>;
 
 /**
- * Converts and encodes entries ahead, so that `decodeEntry` and `entryBytes` are cheap afterwards: those that a webhook
- * converts between versions, and large ones that are not served as they are stored. Returns undefined if nothing needs
- * doing, the usual case. Rejects with the caller's error.
+ * Converts and encodes entries in advance, so that `decodeEntry` and `entryBytes` are fast: those that a webhook
+ * converts between versions, and large ones that are served in another form than they are stored in. Returns undefined
+ * in the usual case that there is nothing to do. Rejects with the error that is returned to the caller.
  */
 export function prepareEntries(definition: ResourceDefinition, entries: readonly Entry[]): Promise<void> | undefined {
   const { codec } = definition;
@@ -185,7 +186,7 @@ async function convertAll(
 
 const storageTypes = new WeakMap<ResourceDefinition, EncodedType>();
 
-/** The type that objects are stored as, which for some kinds is not the one served. */
+/** Returns the type that objects are stored as, which differs from the served one for some kinds. */
 function storageType(definition: ResourceDefinition): EncodedType {
   if (definition.storedAs === undefined) return definition;
   const known = storageTypes.get(definition) ?? { ...definition, ...definition.storedAs };
@@ -201,7 +202,7 @@ export const storageForm = ({ origin, storedAsJson, schema }: ResourceDefinition
 
 /**
  * Encodes an object for storage, with a gap for its resourceVersion, in turns with other work. Rejects with the error
- * that the caller gets.
+ * that is returned to the caller.
  */
 export function encodeDocument(
   definition: ResourceDefinition,
@@ -214,7 +215,7 @@ export function encodeDocument(
   const written = (form: object): Document | Promise<Document> => {
     const later = new DeferredWork();
     const ordered = order(form, later);
-    // If ordering took this long, writing will, too.
+    // If ordering takes long, writing does, too.
     if (!turns.isDue && later.isEmpty) return write(ordered);
     return turns
       .next()
@@ -227,7 +228,8 @@ export function encodeDocument(
 }
 
 /**
- * Returns the object as it would be after a round trip through the store. Rejects with the error that the caller gets.
+ * Returns the object as it is after a round trip through the store. Rejects with the error that is returned to the
+ * caller.
  */
 export function asAfterStorage(definition: ResourceDefinition, given: ApiObject): ApiObject | Promise<ApiObject> {
   const { codec } = definition;

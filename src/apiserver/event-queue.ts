@@ -4,13 +4,13 @@ import type { Backpressure } from './backpressure.js';
 
 type Work = () => Steps<void> | void;
 
-/** The number of queued changes at which the watch that they come from pauses. */
+/** The number of queued changes at which the underlying watch pauses. */
 const waitingAtMost = 256;
 
 /**
- * Queues the events of an in-process watch and decodes them in order, in turns of its own, so that watchers over
- * connections come first and decoding holds up nobody. While a large object is decoded or the queue is full, the watch
- * pauses.
+ * Queues the events of a watch in this process and decodes them in order, in separate turns, so that watchers over
+ * connections come first and decoding delays no other work. While a large object is decoded or the queue is full, the
+ * watch pauses.
  */
 export class EventQueue {
   readonly #onError: (error: unknown) => void;
@@ -39,7 +39,10 @@ export class EventQueue {
     }
   }
 
-  /** Also runs what is queued meanwhile. Work that is pushed after the end starts a new run. */
+  /**
+   * Reads everything in the queue, including what is pushed meanwhile. Work that is pushed after the end starts a new
+   * run.
+   */
   *#readAll(): Steps<void> {
     try {
       for (let at = 0; at < this.#waiting.length; at++) {

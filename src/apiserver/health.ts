@@ -4,21 +4,21 @@ import { sortTexts } from '../api/text-order.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { TextResult } from './request.js';
 
-/** A named condition of a healthy server. Resolves to undefined when the condition holds, otherwise to what is wrong. */
+/** A named health check. Resolves to undefined if the server is healthy in this respect, otherwise to the problem. */
 export interface HealthCheck {
   readonly name: string;
-  /** Whether the check is part of /readyz alone. By default it is part of all three paths. */
+  /** Whether the check is part of /readyz only; by default it is part of all three paths. */
   readonly onlyReady?: boolean;
   check(): Promise<string | undefined>;
 }
 
 /**
- * Observes every check that counts in an answer of one of the three paths. A check requested on its own (`/livez/ping`)
- * is not reported.
+ * Called for every check that is part of a response of one of the three paths. A check that is requested alone
+ * (`/livez/ping`) is not reported.
  */
 export type HealthObserver = (check: string, endpoint: string, holds: boolean) => void;
 
-/** Counts health checks by name and by the path they were made for. */
+/** Returns an observer that counts health checks by name and path. */
 export function healthMetrics(metrics: Metrics): HealthObserver {
   const last = metrics.gauge({
     name: 'kubernetes_healthcheck',
@@ -41,7 +41,7 @@ const text = (code: number, body: string): TextResult => ({ type: 'text', code, 
 
 export const pageNotFound: TextResult = text(404, '404 page not found\n');
 
-/** Answers /healthz, /livez, /readyz and the path of a single check below them. */
+/** Returns the response for /healthz, /livez, /readyz, or a single check below them. */
 export async function health(
   checks: readonly HealthCheck[],
   path: string,
@@ -85,7 +85,7 @@ export async function health(
   return text(200, query.get('verbose') === undefined ? 'ok' : `${lines.join('\n')}\n${endpoint} check passed\n`);
 }
 
-/** Runs a check; one that throws has failed. */
+/** Runs a check; a check that throws has failed. */
 const problemOf = async ({ check }: HealthCheck): Promise<string | undefined> => {
   try {
     return await check();

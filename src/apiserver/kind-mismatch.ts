@@ -17,7 +17,7 @@ export function checkTypeMeta(meta: TypeMeta): TypeMeta {
   return meta.apiVersion.startsWith('/') ? { ...meta, apiVersion: meta.apiVersion.slice(1) } : meta;
 }
 
-/** The name of the Kubernetes scheme that decodes objects of a group. */
+/** Returns the name of the Kubernetes scheme that decodes objects of a group. */
 export const schemeOf = (group: string): string =>
   isExtensionGroup(group) ? unnamedScheme : 'k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30';
 
@@ -63,10 +63,10 @@ export function fieldsUnknownToInternal(object: JsonObject): readonly string[] {
   return strict.texts;
 }
 
-/** The error text for a custom resource with a null version. */
+/** The error text for a custom resource with a null apiVersion. */
 export const nullVersionMessage = '.apiVersion accessor error: <nil> is of the type <nil>, expected string';
 
-/** Whether `apiVersion` names no version: a group alone does not. */
+/** Whether an `apiVersion` names no version; a group alone does not. */
 export const isVersionless = ({ apiVersion }: Pick<TypeMeta, 'apiVersion'>): boolean =>
   apiVersion === '' || apiVersion.endsWith('/');
 

@@ -18,10 +18,10 @@ export const builtInListMeta = (result: ListResult): JsonObject => ({
   ...(result.shard === undefined ? {} : { shardInfo: { selector: result.shard } }),
 });
 
-/** Bytes of the entries in one batch. */
+/** The size of the entries in one batch, in bytes. */
 const batchBytes = 65_536;
 
-/** Processes the entries of a list in batches, yielding to other work in between. `prepare` runs before each batch. */
+/** Processes the entries of a list in batches, in turns with other work. `prepare` runs before each batch. */
 export async function inBatches<R>(
   entries: readonly Entry[],
   make: (batch: readonly Entry[]) => R | Promise<R>,
@@ -50,13 +50,13 @@ export function* wholeText(text: Text): Steps<string> {
 }
 
 /**
- * How to write a list whose items are written separately. `large` means that one of its items is large, so that the
- * text is better written in steps.
+ * How a list is written whose items are written separately. `large` means that one of its items is large, so that the
+ * text should be written in steps.
  */
 export interface ListForm {
   /** Writes the list without items, or a single object. */
   frame(list: JsonObject, large?: boolean): Text;
-  /** The text that stands in the frame for an empty list of items; items are written between `open` and `close`. */
+  /** Returns the text of an empty list of items in the frame; items are written between `open` and `close`. */
   empty(member: string): string;
   open(member: string): string;
   items(list: readonly Json[], large: boolean): Text;
@@ -100,7 +100,10 @@ export const yamlForm = (write: (value: Json) => Steps<string>): ListForm => ({
   close: '',
 });
 
-/** Writes a list as text, in parts to be sent one after the other. `shape` returns the value of a list with the given entries. */
+/**
+ * Writes a list as text, in pieces that are sent one after the other. `shape` returns the value of a list with the
+ * given entries.
+ */
 export async function listText(
   result: ListResult,
   shape: (result: ListResult) => Steps<JsonObject>,

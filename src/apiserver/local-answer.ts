@@ -12,9 +12,9 @@ import { EventQueue } from './event-queue.js';
 import { listMeta } from './list-text.js';
 import type { Result, WatchItem } from './request.js';
 
-/** Turns results of the pipeline into what a client in the same process returns. */
+/** Converts results of the pipeline into the results of a client in the same process. */
 
-/** Throws the ApiError for a result that is a failure Status; returns other results unchanged. */
+/** Throws the ApiError if a result is a failure Status; returns other results unchanged. */
 export function failOnStatus(result: Result): Result {
   if (result.type === 'text')
     throw new ApiError({
@@ -57,8 +57,8 @@ export async function listOf<T extends ApiObject>(answer: Result, options: ListO
 }
 
 /**
- * Decodes an entry as the options of a list or watch ask for it. The caller gets a copy of its own, as over HTTP,
- * because decoded entries are shared.
+ * Decodes an entry as the options of a list or watch require. The result is a copy, as over HTTP, because decoded
+ * entries are shared.
  */
 function* readInSteps<T extends ApiObject>(
   definition: ResourceDefinition,
@@ -91,7 +91,7 @@ const withMetadata = <T extends ApiObject>(definition: ResourceDefinition, metad
 
 type EntryItem = Extract<WatchItem, { readonly entry: Entry }>;
 
-/** Returns the events of a watch in order. The watch is requested once somebody subscribes. */
+/** Returns the events of a watch, in order. The watch is requested when the result is subscribed to. */
 export function watchOf<T extends ApiObject>(
   ask: () => Promise<Result>,
   options: WatchOptions,

@@ -22,10 +22,10 @@ import { type LocalCall, type LocalCaller, requestOf } from './local-request.js'
 import type { ApiRequest, ApiResponse, Result } from './request.js';
 
 /**
- * A client for code in the server's own process. Calls take the same pipeline as over HTTP, without a connection and
- * with an identity that this process vouches for; authorization and admission apply as to anybody. A body is sent as
- * the JSON of the given value at the time of the call, because values in code can differ from JSON and may change
- * later.
+ * Returns a client for code in the process of the server. Calls go through the same pipeline as over HTTP, without a
+ * connection and with an identity that this process vouches for; authorization and admission apply as to other callers.
+ * A body is sent as the JSON of the given value at the time of the call, because values in code can differ from JSON
+ * and may change later.
  */
 export function localClient(given: LocalClientParts): Client {
   const { onWarning } = given;
@@ -44,8 +44,8 @@ export function localClient(given: LocalClientParts): Client {
 }
 
 /**
- * The text of a 404 for a resource that is not served, as client-go words it. The server's own answer names no
- * resource, as for any other unknown path, but the client knows what it asked for.
+ * Returns the text of a 404 for a resource that is not served, in the words of client-go. The response of the server
+ * itself names no resource, as for any other unknown path, but the client knows which resource it requested.
  */
 const notServed = ({ method, type }: LocalCall): string =>
   `${statusTexts[404]} (${method.toLowerCase()} ${groupResource(type)})`;
@@ -58,7 +58,10 @@ interface LocalClientParts extends ClientOptions, LocalCaller {
 const discovered = (catalogue: Catalogue): readonly DiscoveredResource[] =>
   catalogue.current().groups.flatMap(discoveredIn);
 
-/** Cached with the group, because controllers run discovery whenever any other group has changed. */
+/**
+ * Returns the discovered resources of a group, cached with the group because controllers run discovery whenever another
+ * group has changed.
+ */
 const discoveredIn = oncePer((of: ServedGroup): readonly DiscoveredResource[] =>
   of.versions.flatMap(({ definitions }, at) =>
     definitions.map((definition) => {
@@ -158,7 +161,7 @@ function objectClient<T extends ApiObject>(
   };
 }
 
-/** Untyped programs may leave out the name. */
+/** Returns namespace and name of a key. Programs without static types may omit the name. */
 const placeOf = ({ namespace, name }: ObjectKey) => ({ namespace, name: name ?? '' });
 
 const patchCall = (

@@ -24,13 +24,13 @@ export interface LocalCall {
 /** The identity and defaults of a caller in this process. */
 export interface LocalCaller {
   readonly user: UserInfo;
-  /** Recorded as the field manager if the call names none. */
+  /** The name that is recorded as the field manager if the call names none. */
   readonly agent: string;
   readonly signal: AbortSignal;
   readonly fieldValidation?: FieldValidation | undefined;
 }
 
-/** Returns the request that a call over HTTP would be parsed as. Throws BadRequest if no URL can express the call. */
+/** Returns the request that a call over HTTP would be parsed into. Throws BadRequest if no URL can express the call. */
 export function requestOf(call: LocalCall, { user, agent, signal, fieldValidation }: LocalCaller): ApiRequest {
   const isRead = call.verb === 'list' || call.verb === 'watch';
   checkRequestPath({ ...call, isInOne: call.type.namespaced && !isRead });
@@ -59,7 +59,7 @@ export function requestOf(call: LocalCall, { user, agent, signal, fieldValidatio
     version: type.version,
     resource: type.plural,
     subresource,
-    // As in a URL, a namespace is in itself, and a namespace object is in no other one.
+    // As in a URL, the namespace of a Namespace is its own name.
     namespace: namespace || (isOfNamespaces ? name : ''),
     name: name || (isRead ? selectedName(asQuery) : ''),
     hasExtraSegments: isOfNamespaces && Boolean(namespace),

@@ -4,7 +4,7 @@ import type { Query } from '../api/options.js';
 import { withoutOuterSpaces } from '../api/trim.js';
 import type { Representation } from './request.js';
 
-/** Content negotiation: from an Accept header to the form of the answer. */
+/** Content negotiation: determines the form of the response from an Accept header. */
 
 interface Clause {
   readonly type: string;
@@ -15,7 +15,7 @@ interface Clause {
 
 const known = new Map<string, readonly Clause[]>();
 const mostRemembered = 500;
-/** Longer headers are truncated to this many characters, because sorting their clauses takes quadratic time. */
+/** The maximum length of a header; the rest is ignored, because sorting the clauses takes quadratic time. */
 const longestHeader = 2 * 1024;
 
 /** Parses the clauses of an Accept header, best first, as Go's `goautoneg` does. Results are cached, because headers repeat. */
@@ -62,7 +62,7 @@ const builtInForms: readonly (readonly [subtype: string, form: Form])[] = [
   ['vnd.kubernetes.protobuf', 'protobuf'],
 ];
 
-/** The kind that a clause wants the answer to be transformed into. */
+/** The kind that a clause asks the response to be transformed into. */
 interface Target {
   readonly kind: string;
   readonly group: string;
@@ -95,21 +95,26 @@ function choose(
   return undefined;
 }
 
-/** Media types of bodies and answers. For custom resources protobuf is listed too, although it is not accepted. */
+/**
+ * The media types of bodies and responses. Protobuf is also listed for custom resources, although it is not accepted
+ * for them.
+ */
 export const mediaTypes = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
 const streamTypes = 'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch';
 
-/** What can be served: whether it may be transformed, and in which forms it exists. */
+/** The forms in which a response is available, and whether it can be transformed. */
 export interface Offer {
   readonly origin: 'built-in' | 'custom';
   readonly verb: string;
-  /** Whether the request is a list or a watch; it decides which media types a refusal of the Accept header names. */
+  /**
+   * Whether the request is a list or a watch. This determines which media types the refusal of an Accept header lists.
+   */
   readonly collection: boolean;
   readonly query: Query;
   readonly userAgent: string | undefined;
   /** False if there is no table form, as for the approval of a request. */
   readonly tables?: boolean;
-  /** The answer is not an object of a resource and cannot be transformed. */
+  /** Whether the response is a document that cannot be transformed, not an object of a resource. */
   readonly document?: boolean;
 }
 
@@ -118,13 +123,13 @@ const prettyAgents = /^(?:curl|Wget|Mozilla\/5\.0)/;
 /** The texts that Go's strconv.ParseBool reads as true. */
 const goTrue = /^(?:1|t|T|true|TRUE|True)$/;
 
-/** Whether to indent JSON: if the query asks for it, and by default for browsers and curl. */
+/** Whether JSON is indented: if the query requests it, and by default for browsers and curl. */
 function wantsPretty(query: Query, userAgent: string | undefined): boolean {
   const asked = query.get('pretty');
   return asked ? goTrue.test(asked) : prettyAgents.test(userAgent ?? '');
 }
 
-/** Returns the form to answer in. Throws NotAcceptable. Runs before anything is read or stored. */
+/** Returns the form of the response. Throws NotAcceptable. Called before anything is read or stored. */
 export function negotiate(accept: string | undefined, offer: Offer): Representation {
   const watching = offer.verb === 'watch';
   const pretty = !watching && wantsPretty(offer.query, offer.userAgent);
@@ -146,8 +151,8 @@ export function negotiate(accept: string | undefined, offer: Offer): Representat
 }
 
 /**
- * Throws NotAcceptable if a watch cannot be written in this form. Watches have fewer forms than the objects in them;
- * this is checked only once the rest of the request is valid.
+ * Throws NotAcceptable if a watch cannot be written in this form. Watches have fewer forms than their objects; this is
+ * checked only after the rest of the request.
  */
 export function requireStream({ mediaType }: Representation): void {
   if (mediaType === 'yaml') throw refusal(streamTypes);
@@ -158,8 +163,8 @@ export const namesOne = (header: string, isOne: (name: string) => boolean): bool
   header.split(',').some((clause) => isOne(withoutOuterSpaces(clause.split(';', 1)[0] ?? '')));
 
 /**
- * Throws NotAcceptable unless the header names one of the media types of the route. Routes compare the names alone, and
- * the only wildcard they know is the one for all types.
+ * Throws NotAcceptable unless the header names one of the media types of the route. Routes compare only the names, and
+ * the only wildcard that they know is the one for all types.
  */
 export function requireRoute(accept: string | undefined, produced: string): void {
   if (!accept) return;
@@ -183,8 +188,8 @@ const isAllowed = ({ kind, group, version }: Target, form: Form, { document, tab
 
 const inclusions = ['Metadata', 'Object', 'None'] as const;
 /**
- * Returns what the rows of a table hold beside their cells. Read last, as in Kubernetes: an invalid value does not undo
- * a write.
+ * Returns what the rows of a table contain besides their cells. Read last, as in Kubernetes: an invalid value does not
+ * undo a write.
  */
 export function readIncludeObject({ as }: Representation, query: Query): 'Metadata' | 'Object' | 'None' {
   const given = query.get('includeObject') ?? '';
@@ -199,8 +204,8 @@ export function readIncludeObject({ as }: Representation, query: Query): 'Metada
 }
 
 /**
- * Returns the form of an error, which is never transformed: the form that Accept names, or indented JSON if it names
- * none that exists.
+ * Returns the form of an error, which is never transformed: the form that the Accept header names, or indented JSON if
+ * it names no available one.
  */
 export function errorForm(accept: string | undefined, query: Query, userAgent: string | undefined): Representation {
   const pretty = wantsPretty(query, userAgent);
@@ -210,7 +215,7 @@ export function errorForm(accept: string | undefined, query: Query, userAgent: s
   return { mediaType: chosen.form, pretty: pretty || chosen.pretty };
 }
 
-/** Returns the form of aggregated discovery (KEP-3352); undefined unless the header asks for it, at whatever position. */
+/** Returns the form of aggregated discovery (KEP-3352); undefined unless the header requests it, in any position. */
 export function aggregatedForm(
   accept: string | undefined,
   query: Query,

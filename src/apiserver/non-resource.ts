@@ -12,7 +12,7 @@ import { aggregatedForm, negotiate, requireRoute } from './negotiate.js';
 import { type ApiRequest, type Headers, plainJson, type Representation, type Result } from './request.js';
 import { serverVersion } from './version.js';
 
-/** Paths that name no resource: version, health, discovery, schemas, keys, metrics. */
+/** Serves paths that name no resource: version, health, discovery, schemas, keys, and metrics. */
 export interface NonResourceParts {
   readonly catalogue: Catalogue;
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
     ['/metrics/slis', slis && (() => slis.expose())],
   ]);
 
-  /** Answers health, schemas, metrics, keys and aggregated discovery; undefined for other paths. */
+  /** Returns the response for health, schemas, metrics, keys and aggregated discovery; undefined for other paths. */
   async function special(request: ApiRequest, path: string): Promise<NonResourceAnswer | undefined> {
     if (/^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path))
       return plainly(await health(parts.checks, path, request.query, observed));
@@ -77,13 +77,16 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
 const plainly = (result: Result): NonResourceAnswer => ({ result, representation: plainJson });
 
 const openIdPaths = [openIdConfigurationPath, keySetPath];
-/** Paths below these documents are answered as an unknown resource; below others the answer is the plain-text 404. */
+/**
+ * The documents below which other paths are answered as unknown resources; all other unknown paths get the plain-text
+ * 404.
+ */
 const parents = ({ openId }: NonResourceParts): readonly string[] => [
   '/version',
   ...(openId === undefined ? [] : openIdPaths),
 ];
 
-/** Answers a document in the form that the caller accepts. Throws ApiError. */
+/** Returns a document in the form that the caller accepts. Throws ApiError. */
 function documentAnswer(parts: NonResourceParts, request: ApiRequest, path: string): NonResourceAnswer {
   if (parents(parts).some((parent) => path.startsWith(`${parent}/`))) throw noSuchResource();
   const found = documentAt(parts, parts.catalogue.current(), path);
@@ -106,14 +109,14 @@ function documentAnswer(parts: NonResourceParts, request: ApiRequest, path: stri
   return { result, representation };
 }
 
-/** Paths to which a trailing slash makes a difference. */
+/** Matches paths for which a trailing slash makes a difference. */
 const exact = /^\/(?:(?:healthz|livez|readyz|openapi|metrics|index\.html)(?:\/|$)|apis\/\/)/;
 
 function requireGet({ method }: ApiRequest): void {
   if (method !== 'GET') throw methodNotAllowed();
 }
 
-/** The paths at which all paths are listed. */
+/** The paths that list all paths. */
 const indexes = new Set(['/', '/index.html']);
 
 const fixedDocuments = new Map<string, (served: Served, parts: NonResourceParts) => object>([
@@ -125,8 +128,8 @@ const fixedDocuments = new Map<string, (served: Served, parts: NonResourceParts)
 interface Found {
   readonly document: object;
   /**
-   * False for `/`, `/apis`, the documents of whole groups and those of custom resources, which are answered whatever
-   * the method.
+   * False for `/`, `/apis`, the documents of whole groups, and those of custom resources, which are returned for any
+   * method.
    */
   readonly routed: boolean;
 }
@@ -184,7 +187,7 @@ function openIdAnswer({ openId }: NonResourceParts, request: ApiRequest, path: s
 
 interface AggregatedDocument {
   readonly bytes: Buffer;
-  /** The same for the compact and the indented document. */
+  /** The ETag, which is the same for the compact and the indented document. */
   readonly etag: string;
 }
 
@@ -192,7 +195,7 @@ interface AggregatedDocument {
 class AggregatedDiscovery {
   readonly #documents = new WeakMap<Served, Map<string, AggregatedDocument>>();
 
-  /** Returns undefined if the caller wants the plain document. */
+  /** Returns the document; undefined if the caller wants the legacy one. */
   answer(served: Served, request: ApiRequest, core: boolean): NonResourceAnswer | undefined {
     const form = aggregatedForm(request.header('accept'), request.query, request.header('user-agent'));
     if (form === undefined) return undefined;

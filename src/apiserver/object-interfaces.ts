@@ -17,10 +17,10 @@ import { readReceivedPatch } from './patch/json.js';
 import { DoesNotApply } from './patch/json-patching.js';
 import { checkKind, decodeResult } from './verbs/patch.js';
 
-/** Looks up the definitions of resources and of their objects, for admission. */
+/** Finds the definitions of resources and of their objects, for admission. */
 export interface DefinitionLookup {
   definitionOf(resource: ResourceKind['resource']): ResourceDefinition | undefined;
-  /** The definition that an object is decoded by: that of the resource, or of the subresource's kind. */
+  /** Returns the definition by which an object is decoded: that of the resource, or of the kind of the subresource. */
   objectDefinitionOf(as: ResourceKind): ResourceDefinition | undefined;
 }
 
@@ -75,7 +75,7 @@ export function objectInterfaces(catalogue: Catalogue): ObjectInterfaces {
       if (known !== undefined && !known.some((one) => groupVersion(one) === object.apiVersion)) {
         throw untyped(`request to convert CR from an invalid group/version: ${object.apiVersion}`);
       }
-      // Built-in kinds that share their stored form are converted by way of it.
+      // Built-in kinds with the same stored form are converted through it.
       const stored = catalogue.current().builtInKind(object.apiVersion, object.kind)?.codec?.store(object) ?? given;
       return { ...(isCustom ? object : (codec?.read(stored) ?? (stored as unknown as ApiObject))), apiVersion };
     },
@@ -99,8 +99,8 @@ export function objectInterfaces(catalogue: Catalogue): ObjectInterfaces {
             return { object: made.object, isChanged: !same(made.read, given) };
           } catch (error) {
             if (!(error instanceof DoesNotApply || error instanceof DecodeError)) throw error;
-            // A result of another kind is read as that kind, and reported when it is converted back to the version of
-            // the request.
+            // A result of another kind is decoded as that kind, and reported when it is converted back to the version
+            // of the request.
             throw error instanceof NoConversion ? untyped(error.message) : internalError(error.message, error);
           }
         },
@@ -133,7 +133,7 @@ export function checkGroup(definition: ResourceDefinition, result: JsonObject): 
   throw untyped(`${group}/${version}, Kind=${kind} is unstructured and is not suitable for converting to ${wanted}`);
 }
 
-/** Returns the resource itself if it is a definition, as it usually is. */
+/** Returns the resource itself if it is a definition, which is the usual case. */
 const asDefinition = (resource: ResourceKind['resource']): ResourceDefinition | undefined =>
   'schema' in resource ? (resource as ResourceDefinition) : undefined;
 
@@ -157,7 +157,7 @@ function placedWith(catalogue: Catalogue, definition: ResourceDefinition): reado
 }
 
 /**
- * Returns the resource kind that a request through a subresource sees for a version; none if the version lacks the
+ * Returns the resource kind that a request through a subresource has in a version; none if the version lacks the
  * subresource.
  */
 function seenThrough(definition: ResourceDefinition, subresource: string | undefined): readonly ResourceKind[] {

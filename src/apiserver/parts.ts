@@ -27,14 +27,19 @@ export interface Parts {
   readonly domains: Domains;
   readonly featureGates: FeatureGates;
   readonly writeQueue: WriteQueue;
-  /** Returns the oldest revision that a watch may resume from. Changes before it created the server's first objects. */
+  /**
+   * Returns the oldest revision that a watch may resume from. Earlier changes created the first objects of the server.
+   */
   firstRevision(): Revision;
-  /** Metrics, audit, limits and deadlines of requests. Default: none. */
+  /** Metrics, audit log, limits and deadlines of requests; none by default. */
   readonly operations?: Operations;
-  /** Called before each request is served. Default: none. */
+  /** Called before each request is served. */
   readonly intercept?: Intercept | undefined;
-  /** Returns a new UUID (version 4) for each object that is created at a place of the store. */
+  /** Returns a new UUID (version 4) for an object that is created at a place in the store. */
   uuid(place: string): string;
-  /** Returns a source of numbers in [0, 1) for the suffix of a generated name. The place ends with the prefix of the name. */
+  /**
+   * Returns a source of random numbers in [0, 1) for the suffix of a generated name. The place ends with the prefix of
+   * the name.
+   */
   random(place: string): () => number;
 }

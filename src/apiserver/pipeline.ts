@@ -26,8 +26,8 @@ import { type ApiRequest, type ApiResponse, type Headers, plainJson, type Result
 import { runResourceRequest } from './resource-request.js';
 
 /**
- * Handles every request, of network clients and of this process: authentication, impersonation, authorization, then the
- * verb. No request is refused after it was partly done. Failures become Status objects here and nowhere else.
+ * Handles all requests, from network clients and from this process: authentication, impersonation, authorization, then
+ * the verb. No request is refused after a part of it was done. Errors become Status objects here and nowhere else.
  */
 export async function handle(parts: Parts, routes: NonResourceRoutes, request: ApiRequest): Promise<ApiResponse> {
   const { operations } = parts;
@@ -39,12 +39,15 @@ export async function handle(parts: Parts, routes: NonResourceRoutes, request: A
   return tracker.tracked(await runInTime(parts, routes, request, tracker));
 }
 
-/** The shortest timeout that counts, in milliseconds. No timer is finer: a shorter one has expired before any work is done. */
+/**
+ * The minimum timeout that is enforced, in milliseconds. No timer is finer: a shorter timeout has expired before any
+ * work is done.
+ */
 const leastMs = 1;
 
 /**
- * Runs a request of a network client within its deadline. Requests of this process have none here, because they keep
- * track of it themselves.
+ * Runs a request of a network client within its deadline. Requests of this process have none here, because they enforce
+ * it themselves.
  */
 function runInTime(
   parts: Parts,
@@ -139,7 +142,7 @@ async function run(
 const isUnknown = ({ username, groups }: UserInfo): boolean =>
   username === wellKnown.anonymous || groups.includes(wellKnown.unauthenticated);
 
-/** Whether only a programming error throws this. */
+/** Whether only a programming error can throw this error. */
 const isFault = (error: unknown): boolean =>
   error instanceof TypeError ||
   error instanceof RangeError ||
@@ -206,7 +209,7 @@ const asksForOther = (request: ApiRequest): request is ApiRequest & { readonly c
 
 const nosniff: Headers = { 'X-Content-Type-Options': 'nosniff' };
 
-/** Turns an error into an answer. An unexpected error is logged and answered as a bare 500. */
+/** Converts an error to a response. An unexpected error is logged and returned as a bare 500. */
 function failure(
   parts: Parts,
   request: ApiRequest,

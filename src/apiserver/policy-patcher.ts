@@ -35,7 +35,9 @@ import { DoesNotApply } from './patch/json-patching.js';
 import { converterMessage, convertUnstructured as throughConverter } from './patch/unstructured.js';
 import { decodeResult } from './verbs/patch.js';
 
-/** Applies the changes that mutating admission policies make, by the schemas of the served resources. */
+/**
+ * Returns an object that applies the changes of mutating admission policies, by the schemas of the served resources.
+ */
 export function policyPatcher(catalogue: Catalogue): PolicyPatcher {
   const shapes = definitionLookup(catalogue);
   const definitionOf = (as: ResourceKind): ResourceDefinition => {
@@ -45,7 +47,7 @@ export function policyPatcher(catalogue: Catalogue): PolicyPatcher {
   };
   /**
    * Checks that the result can be converted to the version of the request. Kubernetes converts objects with a Go type
-   * back to it after each change, which can fail.
+   * back to that version after each change, which can fail.
    */
   const checkVersion = ({ kind, resource }: ResourceKind, given: ResourceKind): void => {
     const isCustom = shapes.definitionOf(resource)?.reader !== undefined;
@@ -124,7 +126,7 @@ function* decoded(
   }
 }
 
-/** Merges as server-side apply does, but without field owners, and refuses to replace atomic lists, maps and structs. */
+/** Merges as server-side apply does, but without field owners. Refuses to replace atomic lists, maps and structs. */
 function* mergedInto(
   given: JsonObject,
   definition: ResourceDefinition | undefined,
@@ -152,8 +154,8 @@ function* mergedInto(
 }
 
 /**
- * Decodes the merged result. A built-in kind goes through Go's converter for unstructured objects; failures are errors
- * of the policy.
+ * Decodes the merged result. A built-in kind goes through the converter of Go for unstructured objects; errors are
+ * failures of the policy.
  */
 function* converted(definition: ResourceDefinition, result: JsonObject): Steps<ApiObject> {
   const failed = (why: string): MutationFailed =>

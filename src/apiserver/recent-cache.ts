@@ -1,6 +1,6 @@
 /**
- * A cache of values computed from objects, bounded in bytes: it keeps at least the most recent `bytes`, at most twice
- * as many. Evicted values can be computed again.
+ * A cache of values that are computed from objects, limited in bytes: it keeps at least the most recent `bytes`, and at
+ * most twice as many. Evicted values can be computed again.
  */
 export class RecentCache<K extends object, V> {
   readonly #bytes: number;
@@ -16,7 +16,7 @@ export class RecentCache<K extends object, V> {
     return this.#young.get(key) ?? this.#old.get(key);
   }
 
-  /** Stores a value; `bytes` is by how much it has grown since it was last stored. */
+  /** Stores a value. `bytes` is the growth of its size since it was last stored. */
   set(key: K, value: V, bytes: number): void {
     if (this.#size + bytes > this.#bytes) {
       this.#old = this.#young;

@@ -35,7 +35,7 @@ const options = [
 ];
 
 /**
- * Kinds that Kubernetes' scheme knows, whether or not they are served here: a known kind at the wrong path is answered
+ * The kinds in the scheme of Kubernetes, whether or not they are served here: a known kind at a wrong path is answered
  * differently from an unknown one.
  */
 const kinds: Readonly<Record<string, readonly string[]>> = {
@@ -129,7 +129,7 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   'storage.k8s.io/v1beta1': storage,
   'storagemigration.k8s.io/v1beta1': ['StorageVersionMigration'],
 };
-/** Kinds that have no list kind. */
+/** The kinds without a list kind. */
 const alone = new Set([
   ...options,
   ...accessReviews,
@@ -148,7 +148,7 @@ const alone = new Set([
   'TokenRequest',
   'TokenReview',
 ]);
-/** Kinds that are registered in every version that has kinds. */
+/** The kinds that are registered in every version that has kinds. */
 const everywhere = [
   'CreateOptions',
   'DeleteOptions',
@@ -158,7 +158,7 @@ const everywhere = [
   'UpdateOptions',
   'WatchEvent',
 ];
-/** Kinds that are registered in every version, existing or not. */
+/** The kinds that are registered in every version, whether or not it exists. */
 const unversioned = new Set(['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status']);
 
 const known = new Set(
@@ -182,8 +182,8 @@ export const isScaleGroup = (group: string): boolean => group === 'autoscaling';
 
 /**
  * Whether a kind is registered in the scheme that reads objects of a group. That of the extension group knows no kinds
- * of other groups, except options in the core group's version and watch events in any version; no other scheme knows
- * its kinds. The scheme of Scale knows the versions that have a Scale.
+ * of other groups, except options in the version of the core group and watch events in any version; no other scheme
+ * knows its kinds. The scheme of Scale knows the versions that have a Scale.
  */
 export function isRegistered({ apiVersion, kind }: TypeMeta, group: string): boolean {
   if (unversioned.has(kind)) return true;
@@ -195,7 +195,7 @@ export function isRegistered({ apiVersion, kind }: TypeMeta, group: string): boo
   );
 }
 
-/** Kinds that have no internal version. */
+/** The kinds without an internal version. */
 const outward = new Set(['ConversionReview']);
 
 /** Whether a kind has an internal version in a group, in the scheme that reads objects of the group `read`. */
@@ -206,7 +206,7 @@ export const isRegisteredIn = (group: string, kind: string, read: string): boole
     (version) => (group === '' ? version === 'v1' : version.startsWith(`${group}/`)) && known.has(`${version} ${kind}`),
   );
 
-/** The version that is assumed for options whose body names none. */
+/** The version of options whose body names none. */
 export const optionsVersion = 'meta.k8s.io/v1';
 
 /**

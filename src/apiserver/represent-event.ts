@@ -14,8 +14,8 @@ import type { Representation, WatchItem } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
 /**
- * Encodes the events of a watch in the form that the caller accepts, in order. Returns undefined for an event that has
- * no such form, at which the watch ends; a promise for a large object, which is written in turns with other work.
+ * Encodes the events of a watch in the form that the caller accepts, in order. Returns undefined for an event without
+ * such a form, at which the watch ends; a promise for a large object, which is encoded in turns with other work.
  */
 export type EventEncoder = (item: WatchItem) => Buffer | undefined | Promise<Buffer>;
 
@@ -45,7 +45,7 @@ type Special = Extract<WatchItem, { type: 'BOOKMARK' | 'ERROR' }>;
 type Told = Exclude<WatchItem, { readonly type: 'ERROR' }>;
 type MetaVersion = NonNullable<Representation['as']>['version'];
 
-/** A form in which an event is the same for all watchers, so that it is encoded once. */
+/** A form in which events are the same for all watchers, so that each is encoded once. */
 interface SharedForm {
   readonly name: string;
   write(type: string, entry: Entry): Buffer | Promise<Buffer>;
@@ -59,7 +59,7 @@ interface Made {
   readonly bytes: Buffer | Promise<Buffer>;
 }
 
-/** Bytes of encoded events that are cached for further watchers. */
+/** The size of the encoded events that are cached for further watchers, in bytes. */
 const keptBytes = 16 * 1_048_576;
 const kept = new RecentCache<Entry, readonly Made[]>(keptBytes);
 
@@ -128,7 +128,9 @@ async function protobufEvents(definition: ResourceDefinition, partial: MetaVersi
   });
 }
 
-/** Encodes tables. They show ages in seconds, so that an event of one second is the same for all watchers. */
+/**
+ * Returns the form of tables. They show ages in seconds, so that an event is the same for all watchers within a second.
+ */
 function tables(
   definition: ResourceDefinition,
   { includeObject = 'Metadata' }: Representation,
@@ -159,7 +161,7 @@ function tables(
 }
 
 /**
- * Encodes an entry. A large one is started in a later turn: watchers have many forms, and not even the first step of
+ * Encodes an entry. A large one is started in a later turn: watchers have many forms, and not even the first step for
  * each may delay the distribution of a change.
  */
 const writeEntry = (entry: Entry, steps: Steps<Buffer>): Buffer | Promise<Buffer> =>
@@ -198,7 +200,7 @@ function specialObject(definition: ResourceDefinition, item: Special): object {
   return orderMembers(definition, bare);
 }
 
-/** Returns the Status for an error event; errors other than ApiError become internal errors. */
+/** Returns the Status of an error event. Errors other than ApiError become internal errors. */
 function statusOf(error: unknown): object {
   const known = error instanceof ApiError ? error : untyped(messageOf(error));
   const status = known.toStatus();

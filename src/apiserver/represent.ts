@@ -29,7 +29,10 @@ import {
 import type { ListResult, ObjectResult, Representation } from './request.js';
 import { partialObject, tableOf } from './tables.js';
 
-/** The bytes of an answer, to be written chunk by chunk. The chunks of a large answer are made as they are requested. */
+/**
+ * The bytes of a response, which are written in chunks. The chunks of a large response are created as they are
+ * requested.
+ */
 export interface Body {
   readonly length: number;
   readonly chunks: Iterable<Buffer>;
@@ -91,7 +94,7 @@ async function reshaped(result: ObjectResult, form: Representation, now: number)
   return { code: codeOf(result), contentType: types[form.mediaType], body: bodyOf(...chunks) };
 }
 
-/** Whether a representation needs the whole object; metadata is read without the rest. */
+/** Whether a representation needs the whole object. If not, only the metadata is decoded. */
 const readsWhole = ({ as }: Representation): boolean => as === undefined || as.kind === 'Table';
 
 async function oneText(
@@ -136,7 +139,7 @@ function listBody(result: ListResult): Body {
   const end = custom
     ? Buffer.from(`],${goJson({ kind: definition.listKind, metadata: customListMeta(result) }).slice(1)}\n`)
     : listEnd;
-  // Skips the brace, which is written again.
+  // The brace is skipped, because it is written again.
   const start = itemStart(definition);
   const items = entries.map((entry) => entryBytes(definition, entry));
   const commas = Math.max(0, items.length - 1);

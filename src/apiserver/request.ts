@@ -9,15 +9,15 @@ import type { Backpressure } from './backpressure.js';
 import type { InterceptedRequest } from './intercept.js';
 import type { Latencies } from './operations/latencies.js';
 
-/** What the URL and the method of a request mean, as authorization sees them. The resource need not exist. */
+/** The meaning of the URL and the method of a request, as authorization sees it. The resource need not exist. */
 export interface RequestInfo extends Omit<InterceptedRequest, 'user'> {
-  /** The path has segments after the subresource, or asks for namespaces within a namespace. */
+  /** Whether the path has segments after the subresource, or names namespaces within a namespace. */
   readonly hasExtraSegments: boolean;
-  /** The path names an empty namespace: `namespaces//secrets`. */
+  /** Whether the path names an empty namespace: `namespaces//secrets`. */
   readonly namespaceIsEmpty: boolean;
-  /** The path requests the watch, not the query. */
+  /** Whether the path requests the watch, not the query. */
   readonly watchedByPath: boolean;
-  /** Selectors of a collection request as sent, not validated. */
+  /** The selectors of a request for a collection, as they were sent and not validated. */
   readonly fieldSelector?: string | undefined;
   readonly labelSelector?: string | undefined;
 }
@@ -25,27 +25,27 @@ export interface RequestInfo extends Omit<InterceptedRequest, 'user'> {
 /** A request, independent of sockets. */
 export interface ApiRequest {
   readonly info: RequestInfo;
-  /** In upper case. */
+  /** The HTTP method in upper case. */
   readonly method: string;
   readonly query: Query;
-  /** Path and query as sent, for messages. */
+  /** The path and the query as they were sent, for messages. */
   readonly uri: string;
   /** Returns the first value of a header (lower-case name). */
   header(name: string): string | undefined;
-  /** The caller: credentials to be checked, or an identity that this process vouches for. */
+  /** The caller: credentials to check, or an identity that this process vouches for. */
   readonly caller: { readonly credentials: Credentials } | { readonly user: UserInfo };
   /** Returns the whole body. Throws RequestEntityTooLarge beyond the limit. */
   body(): Promise<RequestBody>;
   /**
-   * Aborted when the caller is gone. The signal of a watch, which would not end by itself, is also aborted when the
+   * Aborted when the caller is gone. The signal of a watch, which does not end by itself, is also aborted when the
    * server stops.
    */
   readonly signal: AbortSignal;
-  /** Identifies the request in the audit log and to the caller. */
+  /** The ID of the request in the audit log and in the response. */
   readonly auditId?: string;
   /** The address of the peer, if the request came over the network. */
   readonly remoteAddress?: string;
-  /** Aborts the signal because the caller no longer waits. */
+  /** Aborts the signal, because the caller no longer waits. */
   abandon?(): void;
   /** Set by the pipeline if the request is audited. */
   record?: RequestRecord | undefined;
@@ -55,9 +55,12 @@ export interface ApiRequest {
 
 /** The audit record of the request, as the pipeline reports to it. */
 export interface RequestRecord {
-  /** The request was for a deprecated version. */
+  /** Records that the request was for a deprecated version. */
   deprecated(): void;
-  /** Adds an annotation; the first value of a key stays. With `fromLevel`, only a record of at least this level gets it. */
+  /**
+   * Adds an annotation; the first value of a key is kept. With `fromLevel`, only a record of at least this level
+   * contains the annotation.
+   */
   annotate(key: string, value: string, fromLevel?: 'Request'): void;
   /** Records the object that was sent, decoded and defaulted. `text` returns its JSON. */
   sent(object: JsonObject, text: (object: JsonObject) => string): void;
@@ -69,7 +72,7 @@ export interface RequestRecord {
 export interface RequestBody {
   readonly bytes: Buffer;
   readonly contentType: string | undefined;
-  /** Made by this process, so that no limit on the number of values applies. */
+  /** Whether this process has created the body, so that no limit on the number of values applies. */
   readonly isTrusted?: boolean;
 }
 
@@ -91,9 +94,9 @@ export type Result =
       readonly type: 'bytes';
       readonly code: number;
       readonly bytes: Buffer;
-      /** Absent if there are no bytes. */
+      /** The media type; absent if there are no bytes. */
       readonly contentType?: string;
-      /** Whether the bytes may be compressed. Default: no. */
+      /** Whether the bytes may be compressed; false by default. */
       readonly compressible?: boolean;
       readonly headers?: Headers;
     };
@@ -132,9 +135,9 @@ export interface ListResult {
 export interface WatchResult {
   readonly type: 'watch';
   readonly definition: ResourceDefinition;
-  /** Completes when the watch is over. Errors are events here; the stream itself never fails. */
+  /** The events; completes when the watch ends. Errors are events too; the stream itself never fails. */
   readonly events: Observable<WatchItem>;
-  /** Backpressure for a slow reader; must be limited before subscribing. */
+  /** Backpressure for a slow reader. The limit must be set before the subscription. */
   readonly backpressure: Backpressure;
   /** Called for every event that was sent, with its size. */
   readonly onSent?: (item: WatchItem, bytes: number) => void;
@@ -142,14 +145,14 @@ export interface WatchResult {
 
 export type WatchItem =
   /**
-   * `entry` carries the revision of the event; for an object leaving a selection, its previous content. `initial`: it is
-   * part of the present state.
+   * A change of an object. `entry` has the revision of the event; for an object that leaves a selection, its previous
+   * content. `initial`: the event is part of the initial state.
    */
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly entry: Entry; readonly initial?: true }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
   | { readonly type: 'ERROR'; readonly error: unknown };
 
-/** The answer to a request: a result or the failure in its place, with what accompanies either. */
+/** The response to a request: a result, or the failure instead of it, with what accompanies either. */
 export interface ApiResponse {
   readonly result: Result;
   /** Texts of the Warning headers, in order and without duplicates. */
@@ -158,20 +161,23 @@ export interface ApiResponse {
   readonly headers?: Headers | undefined;
   /** The authenticated user, if known. */
   readonly caller?: UserInfo | undefined;
-  /** The caller was not authenticated: an HTTP/2 connection ends with this answer, as in Kubernetes. */
+  /**
+   * Whether the caller was not authenticated: an HTTP/2 connection is then closed after this response, as in
+   * Kubernetes.
+   */
   readonly unknownCaller?: boolean;
-  /** When the whole response must have been sent, in milliseconds of the clock's `monotonic`. */
+  /** The time at which the whole response must have been sent, in milliseconds of the `monotonic` time of the clock. */
   readonly deadline?: number | undefined;
-  /** Called once, when the response was sent or never will be. Watches report their end themselves. */
+  /** Called once, when the response was sent or can no longer be sent. Watches report their end themselves. */
   readonly onSettled?: (outcome: Outcome) => void;
 }
 
-/** How an answer ended. */
+/** How a response ended. */
 export interface Outcome {
   readonly code: number;
-  /** Size of the body, if there is one. */
+  /** The size of the body, if there is one. */
   readonly bytes: number;
-  /** Whether it was aborted after it had begun. */
+  /** Whether the response was aborted after it had begun. */
   readonly isAborted?: boolean;
 }
 
@@ -183,7 +189,7 @@ export interface Representation {
     readonly version: 'v1' | 'v1beta1';
   };
   readonly pretty: boolean;
-  /** For tables only. */
+  /** What the rows of a table include; only for tables. */
   readonly includeObject?: 'Metadata' | 'Object' | 'None';
 }
 

@@ -14,8 +14,8 @@ export interface Target {
 }
 
 /**
- * Finds the definition for a URL, and warns if it is deprecated. Built-in and custom groups answer the same mistakes
- * differently, visibly to clients: 'page-not-found' stands for the plain-text 404 of custom groups.
+ * Finds the definition for a URL, and warns if it is deprecated. Built-in and custom groups respond differently to the
+ * same mistakes, visibly to clients: `page-not-found` is the plain-text 404 of custom groups.
  */
 export function resolveTarget(
   served: Served,
@@ -34,7 +34,7 @@ export function resolveTarget(
     : locateBuiltIn(definition, info, method);
 }
 
-/** Whether the path begins like none that is served, although it can be parsed. */
+/** Whether a path can be parsed but begins unlike all paths that are served. */
 const isNowhere = ({ path, group }: RequestInfo): boolean =>
   path.startsWith('//') || (group === '' && path.startsWith('/apis/'));
 
@@ -70,7 +70,7 @@ function isOfAllNamespaces(definition: ResourceDefinition, info: RequestInfo): b
   if (namespaced && !definition.namespaced) throw noSuchResource();
   if (info.hasExtraSegments || info.verb === 'proxy') throw noSuchResource();
   if (!definition.namespaced || namespaced) return false;
-  // A list or watch with a field selector takes its name from there, unless the path says watch.
+  // A list or watch with a field selector takes its name from the selector, unless the path requests the watch.
   if (info.name !== '' && info.fieldSelector === undefined) throw noSuchResource();
   if (info.subresource !== '') throw noSuchResource();
   if (!verbsOf(definition).includes('list')) throw noSuchResource();

@@ -45,7 +45,10 @@ export interface Answer {
   readonly representation: Representation;
 }
 
-/** Runs an authorized request about a resource: finds the definition, negotiates the form of the answer, and runs the verb. */
+/**
+ * Runs an authorized request for a resource: finds the definition, negotiates the form of the response, and runs the
+ * verb.
+ */
 export async function runResourceRequest(
   parts: Parts,
   request: ApiRequest,
@@ -98,7 +101,10 @@ export async function runResourceRequest(
   };
 }
 
-/** The caller that waits for the answer. Signal and deadline are computed on use, because most requests never need them. */
+/**
+ * The caller that waits for the response. Signal and deadline are computed when they are used, because most requests
+ * never need them.
+ */
 class WaitingCaller implements Caller {
   readonly #request: ApiRequest;
   readonly #since: number;
@@ -177,7 +183,9 @@ function inShard<T>(
   return readShardSelector(shardSelector).then(then);
 }
 
-/** Throws for the namespaces `.` and `..`, which cannot be part of a key. A create or update decodes its object first. */
+/**
+ * Throws for the namespaces `.` and `..`, which cannot be part of a key. A create or update decodes its object first.
+ */
 function checkNamespace(
   { verb, namespace, name }: RequestInfo,
   { group, plural, origin, namespaced }: ResourceDefinition,
@@ -243,7 +251,7 @@ async function readPosted(
   };
 }
 
-/** Answers a request for a kind that is not stored. It passes the same admission as a create. */
+/** Responds to a request for a kind that is not stored. It passes the same admission as a create. */
 async function answer(
   parts: Parts,
   request: ApiRequest,
@@ -256,7 +264,10 @@ async function answer(
   return { type: 'object', code: 201, definition, object: object ?? admitted };
 }
 
-/** Answers a request to a subresource that performs an action on an object, such as a token for a service account. */
+/**
+ * Responds to a request to a subresource that performs an action on an object, such as creating a token for a service
+ * account.
+ */
 async function act(
   parts: Parts,
   request: ApiRequest,

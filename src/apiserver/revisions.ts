@@ -4,9 +4,9 @@ import { parseResourceVersion } from '../api/options.js';
 import type { Clock } from '../runtime/clock.js';
 import { HistoryCompacted, type Revision, RevisionInFuture, type Store } from '../store/store.js';
 
-/** Resource versions in requests: parsing them, waiting for them, and the errors if they are unavailable. */
+/** Parses resource versions in requests, waits for them, and returns the errors if they are unavailable. */
 
-/** How long a read waits for a future version, in milliseconds. */
+/** The time that a read waits for a future version, in milliseconds. */
 const patience = 3_000;
 const pollMs = { first: 25, most: 200 };
 
@@ -20,7 +20,10 @@ const tooLargeVersion = (
     ...later,
   });
 
-/** Waits until the store has reached a revision. Throws Timeout after 3 s, or at once if the kind is not cached. */
+/**
+ * Waits until the store has reached a revision. Throws Timeout after three seconds, or at once if the kind is not
+ * cached.
+ */
 export async function waitForRevision(
   store: Store,
   asked: Revision,
@@ -45,7 +48,7 @@ export function readResourceVersion(text: string, where: 'list' | 'get' | 'watch
   throw where === 'list' ? badRequest(`invalid resource version: ${complaint}`) : untyped(complaint);
 }
 
-/** Turns an error of the store about old or future revisions into the error of the API. */
+/** Converts an error of the store about old or future revisions to the error of the API. */
 export function storeFailure(error: unknown): unknown {
   if (error instanceof HistoryCompacted) return expired('The resourceVersion for the provided list is too old.');
   if (error instanceof RevisionInFuture) return internalError(error.message, error);

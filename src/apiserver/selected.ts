@@ -6,7 +6,7 @@ import type { Entry } from '../store/store.js';
 import { decodeEntry, decodeEntryMetadata, isLarge } from './entry-codec.js';
 import type { Selection } from './selection.js';
 
-// Labels are cached because parsed objects are released soon, and a label selector would otherwise read every entry of
+// Labels are cached, because parsed objects are released soon and a label selector would otherwise read every entry of
 // a collection each time.
 const labels = new WeakMap<Entry, { readonly of: ResourceDefinition; readonly labels: Labels | undefined }>();
 
@@ -18,7 +18,7 @@ function* readLabels(definition: ResourceDefinition, entry: Entry): Steps<Labels
   return found;
 }
 
-/** Whether an entry is selected. Reads only the parts that the selection needs. */
+/** Whether an entry is selected. Reads only the parts that the selection requires. */
 export function isSelected(selection: Selection, definition: ResourceDefinition, entry: Entry): boolean {
   if (selection.everything) return true;
   if (!mayBeNamed(selection, entry)) return false;
@@ -28,7 +28,10 @@ export function isSelected(selection: Selection, definition: ResourceDefinition,
 
 const mayBeNamed = ({ name }: Selection, { key }: Entry): boolean => name === undefined || key.endsWith(`/${name}`);
 
-/** Reads what `isSelected` needs from large entries, in turns with other work; undefined if there are none. */
+/**
+ * Reads what `isSelected` needs of large entries, in turns with other work; returns undefined if there are no such
+ * entries.
+ */
 export function readForSelection(
   selection: Selection,
   definition: ResourceDefinition,

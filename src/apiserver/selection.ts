@@ -10,16 +10,16 @@ import { parseShardSelector, type ShardSelector } from './shard-selector.js';
 
 /** The selection of objects in a collection. */
 export interface Selection {
-  /** Whether it selects every object, so that none need be read. */
+  /** Whether every object is selected, so that none needs to be read. */
   readonly everything: boolean;
-  /** The shard selector in its normal form, if any. */
+  /** The shard selector in its normal form, if there is one. */
   readonly shard: string | undefined;
   /** Set if only objects of one name can match. */
   readonly name: string | undefined;
-  /** Set if only objects of one namespace can match. */
+  /** The namespace of the only objects that can match, if there is one. */
   readonly namespace: string | undefined;
   readonly labels: LabelSelector | undefined;
-  /** Whether labels alone decide. */
+  /** Whether the selection depends only on labels. */
   readonly byLabelsAlone: boolean;
   matches(object: ApiObject): boolean;
 }
@@ -27,8 +27,8 @@ export interface Selection {
 type Getter = (object: ApiObject) => string;
 
 /**
- * Combines the selectors of a request, and checks them against the fields that the kind can be selected by. `name` is
- * that of the object in the path. Throws ApiError.
+ * Combines the selectors of a request, and checks that the kind supports their fields. `name` is that of the object in
+ * the path. Throws ApiError.
  */
 export function readSelection(
   definition: ResourceDefinition,

@@ -7,18 +7,18 @@ import { Uint } from '../cel/values.js';
 
 /**
  * The `shardSelector` of lists, watches and deletecollection (KEP-5866): the part of a collection that a client is
- * responsible for, as ranges of a hash of one field. The text is CEL, restricted to calls of `shardRange` joined by
- * `||`.
+ * responsible for, as ranges of a hash of one field. The text is CEL, restricted to calls of `shardRange` that are
+ * joined by `||`.
  */
 export interface ShardSelector {
-  /** The normal form, which lists repeat. */
+  /** The normal form, which lists contain. */
   readonly text: string;
   matches(object: ApiObject): boolean;
 }
 
 interface Range {
   readonly field: Field;
-  /** `0x` and 16 digits. The end is exclusive and may be 2^64. */
+  /** The start: `0x` and 16 digits. The end is exclusive and may be 2^64. */
   readonly start: string;
   readonly end: string;
 }
@@ -30,7 +30,7 @@ const fields = {
 type Field = keyof typeof fields;
 const isField = (text: string): text is Field => Object.hasOwn(fields, text);
 
-/** Parses a selector. Throws Error with Kubernetes' text. */
+/** Parses a selector. Throws Error with the text of Kubernetes. */
 export function* parseShardSelector(given: string): Steps<ShardSelector> {
   const source = given.trim();
   if (source === '') throw new Error('empty shard selector is not allowed; omit the parameter for unfiltered lists');
@@ -73,7 +73,7 @@ function* expressionOf(source: string): Steps<Expr> {
   return expr;
 }
 
-/** Returns the ranges in their order. Iterative, so that their number and the shape of the tree do not matter. */
+/** Returns the ranges in their order. Iterative, so that any number of them and any shape of the tree is safe. */
 function rangesOf(expression: Expr): readonly Range[] {
   const ranges: Range[] = [];
   const waiting = [expression];

@@ -10,13 +10,13 @@ import { runInTurns } from '../runtime/turn-taking.js';
 import { type Change, type Entry, type Store, StoreClosed } from '../store/store.js';
 import { isLarge } from './entry-codec.js';
 
-/** Milliseconds between attempts to read a collection again. */
+/** The time between attempts to read a collection again, in milliseconds. */
 const retryMs = 1_000;
 
 /**
- * The server's own view of stored objects of built-in kinds: read once and kept current by the change stream, so that
+ * The server's own copy of stored objects of built-in kinds: read once and kept current by the change stream, so that
  * authorization and admission need not query the store each time. An unreadable object counts as absent and is logged,
- * so that damage to one object does not take the others away.
+ * so that damage to one object does not affect others.
  */
 export class StoredObjects implements ObjectSource {
   readonly #store: Store;
@@ -45,7 +45,9 @@ export class StoredObjects implements ObjectSource {
     return collection.then((read) => read.list() as readonly T[] | Promise<readonly T[]>);
   }
 
-  /** Calls the listener after every change of a type, and once at the beginning. Returns a function that unsubscribes. */
+  /**
+   * Calls the listener after every change of a type, and once in the beginning. Returns a function that unsubscribes.
+   */
   async follow<T extends ApiObject>(
     type: ResourceType<T>,
     onChange: (objects: readonly T[]) => void,
@@ -64,7 +66,7 @@ export class StoredObjects implements ObjectSource {
     this.#collections.set(prefix, made);
     made.then(
       (collection) => this.#collections.set(prefix, collection),
-      // A failed read must not be remembered.
+      // The promise of a failed read must not be kept.
       () => this.#collections.delete(prefix),
     );
     return made;
@@ -89,12 +91,12 @@ class Collection {
   /** Sorted keys, each at the index of its object. */
   #keys: string[] = [];
   #objects: ApiObject[] = [];
-  /** Whether the list was handed out, and must be copied before the next change. */
+  /** Whether the list was returned to a caller, and must be copied before the next change. */
   #shared = false;
   readonly #listeners = new Set<() => void>();
   /** Large changed objects are read in turns with other work; later changes wait for them. */
   #reading: Promise<void> | undefined;
-  /** How often the whole collection was read. */
+  /** The number of times that the whole collection was read. */
   #loads = 0;
   #changes: Subscription | undefined;
 
@@ -137,7 +139,7 @@ class Collection {
     return read;
   }
 
-  /** Reads everything again until it succeeds. The known objects stay until then. A closed store ends it. */
+  /** Reads everything again until that succeeds. Meanwhile the known objects are kept. Ends if the store is closed. */
   async #loadAgain(why: unknown): Promise<void> {
     for (let error = why; !(error instanceof StoreClosed); await this.#clock.sleep(retryMs)) {
       try {
@@ -209,7 +211,7 @@ class Collection {
     this.#tell();
   }
 
-  /** Returns the index of a key, or the one at which it would be inserted. */
+  /** Returns the index of a key, or the index at which it would be inserted. */
   #placeOf(key: string): number {
     return firstNotBefore(0, this.#keys.length, (at) => (this.#keys[at] ?? '') < key);
   }
@@ -223,7 +225,7 @@ class Collection {
     return this.#reading === undefined ? this.handOut() : this.#reading.then(() => this.list());
   }
 
-  /** Returns the objects known now. */
+  /** Returns the objects that are known now. */
   handOut(): readonly ApiObject[] {
     this.#shared = true;
     return this.#objects;

@@ -14,7 +14,7 @@ const nameColumn: Column = {
   cell: ({ metadata }) => metadata.name ?? '',
 };
 
-/** Returns the columns of a kind. Where the first column is not the name, it replaces the name (events). */
+/** Returns the columns of a kind. If the first column is not the name, it replaces that (events). */
 const columnsOf = ({ columns, leadsWithName }: ResourceDefinition): readonly Column[] =>
   leadsWithName === false ? (columns ?? []) : [nameColumn, ...(columns ?? [createdAt])];
 
@@ -26,7 +26,7 @@ export function tableOf(
     readonly includeObject: 'Metadata' | 'Object' | 'None';
     readonly metadata: JsonObject;
     readonly now: number;
-    /** False leaves the column definitions out, for later events of a watch. */
+    /** Whether the column definitions are included; false for later events of a watch. */
     readonly columns: boolean;
     readonly bookmark?: boolean;
   },
@@ -58,7 +58,7 @@ export function tableOf(
   };
 }
 
-/** Returns a cell. A bookmark has no fields to show; its cells are those of an empty object. */
+/** Returns a cell. A bookmark has no fields; its cells are those of an empty object. */
 function cellOf(
   column: Column,
   object: ApiObject,

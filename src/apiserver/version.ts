@@ -3,7 +3,7 @@ const ownBuild = '+kedge';
 /** Whether this version is that of a server of this package. */
 export const isOwnVersion = (gitVersion: string): boolean => gitVersion.endsWith(ownBuild);
 
-/** The answer of /version: the Kubernetes version whose behaviour this server has, and its own identity. */
+/** The response of /version: the Kubernetes version whose behaviour this server has, and its own identity. */
 export const serverVersion = {
   major: '1',
   minor: '36',

@@ -1,6 +1,8 @@
 import { withoutTokenProtocols } from '../auth/bearer-token.js';
 
-/** What is kept of a header after authentication, by lower-case name, so that credentials are not passed on. */
+/**
+ * The part of a header that is kept after authentication, by lower-case name, so that credentials are not passed on.
+ */
 const passed: Readonly<Record<string, (value: string) => string | undefined>> = {
   authorization: () => undefined,
   'sec-websocket-protocol': withoutTokenProtocols,

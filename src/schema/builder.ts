@@ -20,19 +20,19 @@ const typed = (type: Schema, { go, ...more }: More = {}): Schema => ({
 });
 
 export const string = (more?: More): Schema => typed({ type: 'string' }, more);
-/** `[]byte`: base64 in JSON, raw in protobuf. */
+/** A `[]byte`: base64 in JSON, raw bytes in protobuf. */
 export const bytes = (): Schema => typed({ type: 'string', format: 'byte' }, { go: '[]uint8' });
 export const integer32 = (): Schema => ({ type: 'integer', format: 'int32' });
 export const integer64 = (): Schema => ({ type: 'integer', format: 'int64' });
 export const double = (): Schema => ({ type: 'number', format: 'double' });
 export const boolean = (): Schema => ({ type: 'boolean' });
-/** `metav1.Time`: whole seconds. */
+/** A `metav1.Time`, with whole seconds. */
 export const time = (): Schema => typed({ type: 'string', format: 'date-time' }, { go: 'v1.Time' });
-/** `metav1.MicroTime`: six fraction digits. */
+/** A `metav1.MicroTime`, with six fraction digits. */
 export const microTime = (): Schema => typed({ type: 'string', format: 'micro-time' }, { go: 'v1.MicroTime' });
 export const intOrString = (): Schema =>
   typed({ intOrString: true, format: 'int-or-string' }, { go: 'intstr.IntOrString' });
-/** `resource.Quantity`. */
+/** A `resource.Quantity`. */
 export const quantity = (): Schema => typed({ type: 'string', format: 'quantity' }, { go: 'resource.Quantity' });
 /** Any JSON value. In protobuf it is a message with the JSON text in field 1 (RawExtension, FieldsV1, JSON). */
 export const anyJson = (more: More & { readonly sorted?: true } = {}): Schema => {
@@ -54,7 +54,7 @@ export const extraValue = (): Schema => ({
 export const listMap = (items: Schema, keys: readonly [string, ...string[]], more?: More): Schema =>
   list(items, { listType: 'map', listMapKeys: keys, patchStrategy: 'merge', patchMergeKey: keys[0], ...more });
 
-/** Members of one type under names that users choose. */
+/** An object with members of one type, under names that users choose. */
 export const map = (values: Schema, more?: More): Schema =>
   typed({ type: 'object', additionalProperties: values }, more);
 
@@ -89,7 +89,7 @@ export const structsOf =
       component: `${component}.${name}`,
     });
 
-/** A schema as a field of a struct: with its protobuf number, and what is particular to the field. */
+/** A schema as a field of a struct: with its protobuf number, and the properties of the field. */
 export const field = (
   number: number,
   schema: Schema,

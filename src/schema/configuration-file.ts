@@ -7,10 +7,10 @@ import { decodeText, typeMetaOf } from './decode.js';
 import type { Schema } from './schema.js';
 
 /**
- * Decodes a file of Kubernetes' own configuration, of one kind in any of the given versions. Unknown and repeated
- * fields are refused.
+ * Decodes a configuration file of Kubernetes, of one kind in any of the given versions. Unknown and repeated fields are
+ * rejected.
  *
- * @throws Error with all decoding errors, in the words of Kubernetes' strict decoding
+ * @throws Error with all decoding errors, in the words of the strict decoding of Kubernetes
  */
 export function decodeConfiguration(
   schema: Schema,
@@ -27,7 +27,7 @@ export function decodeConfiguration(
   return value as JsonObject;
 }
 
-/** Returns the versions of kube-apiserver's own configuration as files name them. */
+/** Returns the versions of kube-apiserver's configuration API, as files name them. */
 export const configurationVersions = ({ api }: Domains, versions: readonly string[]): readonly string[] =>
   versions.map((version) => `apiserver.config.${api}/${version}`);
 

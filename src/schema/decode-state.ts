@@ -4,27 +4,27 @@ import type { Json } from '../api/object.js';
 import { DeferredWork, pathRestorer, type Steps } from '../api/steps.js';
 import { DecodeError } from './decode-error.js';
 
-/** Collects what a strict decoder would refuse, in document order. */
+/** Collects the errors of strict decoding, in document order. */
 export interface DecodeReport {
-  /** `unknown field "spec.a[0].b"`, `duplicate field "spec.x"`. */
+  /** The errors, such as `unknown field "spec.a[0].b"` and `duplicate field "spec.x"`. */
   readonly strict: Complaints;
-  /** Path of the value, prefixed to every reported path; absent at the root. */
+  /** The path of the value, as a prefix of all reported paths; absent at the root. */
   readonly path?: string;
   /** Whether to report paths as they are, not quoted as Go does. */
   readonly unquoted?: true;
 }
 
-/** Most repeated struct fields in one body. */
+/** The maximum number of repeated struct fields in one body. */
 const mostRepeated = 1_000;
 
 /** The state of decoding one value: the current path, and the first error. */
 export class DecodeState {
   failure: DecodeError | undefined;
-  /** Name of the innermost struct that contains the current field. */
+  /** The name of the innermost struct that contains the current field. */
   struct = '';
-  /** Names of the struct fields from the root to the current value. */
+  /** The names of the struct fields from the root to the current value. */
   readonly fields: string[] = [];
-  /** Whether to decode only to report errors, because later values for the same member follow. */
+  /** Whether decoding only reports errors, because later values of the same member follow. */
   isReportOnly: boolean;
   /** The same with list indexes and map keys, for reports of unknown and repeated fields. */
   readonly path: (string | number)[] = [];
@@ -40,12 +40,12 @@ export class DecodeState {
 
   /** Whether the value is plain JSON (`Json`, not `ExactJson`). */
   readonly isPlain: boolean;
-  /** Whether the value was decoded before, in parts. */
+  /** Whether the parts of the value have been decoded before. */
   readonly isMerged: boolean;
   /** See `decodeText`. */
   readonly converts: boolean;
 
-  /** `around` is the state at a value that a Go type decodes on its own. */
+  /** `around` is the state at a value that a Go type decodes independently. */
   constructor(
     report: DecodeReport | undefined,
     {
@@ -71,7 +71,7 @@ export class DecodeState {
     this.#repeated = around === undefined ? { count: 0 } : around.#repeated;
   }
 
-  /** Fills a container with `count` items: now, or in steps at the end if there are many. */
+  /** Fills a container with `count` items: at once, or in steps at the end if there are many. */
   fill<C extends Json>(container: C, count: number, decode: (at: number) => void, done?: () => void): C {
     if (this.#postponed.each(count, decode, this.#keepPlace, done)) this.#unfilled.add(container);
     return container;
@@ -81,7 +81,7 @@ export class DecodeState {
     return this.#unfilled.has(container);
   }
 
-  /** Runs the work that was postponed to the end. */
+  /** Runs the postponed work. */
   rest(): Steps<void> {
     return this.#postponed.rest();
   }
@@ -111,8 +111,8 @@ export class DecodeState {
   }
 
   /**
-   * Returns `Struct.field.field`; empty at the root. With `own` the path begins within the outermost type that decodes
-   * itself, which does not know its place.
+   * Returns `Struct.field.field`; empty at the root. With `own`, the path begins in the outermost type that decodes
+   * itself, which does not know its own path.
    */
   #place(from: 'root' | 'own' = 'root'): string {
     const around = this.#around;

@@ -61,7 +61,10 @@ export interface EmptyMembers {
 /** A decoded body. */
 export interface DecodedText extends EmptyMembers {
   readonly value: Json;
-  /** The texts for fieldValidation: repeated members of YAML first, then unknown and repeated ones in document order. */
+  /**
+   * The errors for fieldValidation: first repeated members of YAML, then unknown and repeated members in document
+   * order.
+   */
   readonly strict: readonly string[];
 }
 
@@ -105,7 +108,7 @@ function namesAndValues(value: Members): {
 /** Compiled on first use, so that schemas may contain themselves. */
 const nodeOf = oncePer((schema: Schema): DecoderNode => makers[wireShape(schema)](schema));
 
-/** Objects made by code may have undefined members. */
+/** Whether a value is absent. Objects made by code may have undefined members. */
 const isAbsent = (value: ExactJson | undefined): value is null | undefined => value === null || value === undefined;
 
 const makers: Readonly<Record<WireShape, MakeDecoderNode>> = {
@@ -220,7 +223,7 @@ interface Field {
   /** The embedded structs that contain the field, from the outermost. */
   readonly within: readonly string[];
   readonly always: boolean;
-  /** Left out when empty. */
+  /** Whether the field is left out when it is empty. */
   readonly omitEmpty: boolean;
 }
 

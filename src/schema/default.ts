@@ -11,11 +11,11 @@ const missing = (value: Json | undefined, schema: Schema): boolean =>
   value === undefined || (value === null && schema.nullable !== true);
 
 /**
- * Most values that defaults may add to one custom resource, because each item of a list may need many. Long texts count
- * as several values.
+ * The maximum number of values that defaults may add to one custom resource, because each item of a list may need many.
+ * A long text counts as several values.
  */
 export const maxDefaulted = 50_000;
-/** Number of characters that count as one more value. */
+/** The number of characters that count as one more value. */
 const charactersOfValue = 64;
 
 /** The number of values that defaults may still add; negative once exceeded. */
@@ -72,7 +72,7 @@ function defaultOf(schema: Schema, room: DefaultsBudget): Json | undefined {
 
 interface WholeDefault {
   readonly value: Json;
-  /** The number of values in it. */
+  /** The number of values in the default. */
   readonly size: number;
 }
 
@@ -101,7 +101,9 @@ function copy(object: JsonObject): Record<string, Json> {
   return out;
 }
 
-/** Drops null members that are neither nullable nor replaced by a default. Items of lists stay. */
+/**
+ * Returns the value without null members that are neither nullable nor replaced by a default. Items of lists are kept.
+ */
 export function dropNulls<T extends Json>(value: T, schema: Schema): T {
   // Objects stay objects, lists stay lists, the rest is returned as it is.
   return drop(value, schema) as T;

@@ -47,7 +47,7 @@ function inOrder(decode: (value: Json) => Decoded, value: Json): Decoded {
   }
 }
 
-/** Drops an empty list of managedFields, which is significant for built-in kinds only. */
+/** Returns the metadata without an empty list of managedFields, which is significant only for built-in kinds. */
 function withoutNoManagers(metadata: JsonObject): JsonObject {
   const { managedFields } = metadata;
   if (managedFields === undefined || !isList(managedFields) || managedFields.length > 0) return metadata;
@@ -79,7 +79,7 @@ export function readableMetadata(metadata: Json): JsonObject {
 export interface Coerced {
   readonly value: Json;
   readonly unknownFields: readonly string[];
-  /** The violation of the first member that cannot be decoded; `value` must not be used then. */
+  /** The violation of the first member that cannot be decoded. If it is set, `value` must not be used. */
   readonly refused?: Violation;
 }
 
@@ -95,7 +95,10 @@ class Refused extends Error {
   }
 }
 
-/** Normalises type and metadata of embedded resources. Members that cannot be decoded are refused, or dropped with `drop`. */
+/**
+ * Normalises type and metadata of embedded resources. Members that cannot be decoded are reported, or dropped with
+ * `drop`.
+ */
 export function coerceEmbedded(
   value: Json,
   schema: Schema,

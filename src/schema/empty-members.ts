@@ -16,8 +16,8 @@ export function withoutEmpty(schema: Schema, value: JsonObject): JsonObject {
 type Forget = (value: Json) => Json;
 
 /**
- * Undefined if the schema has no member that is written even when empty. No schema of a kind that is stored in protobuf
- * contains itself.
+ * Returns the function that `withoutEmpty` applies; undefined if the schema has no member that is written even when
+ * empty. No schema of a kind that is stored in protobuf contains itself.
  */
 const forgetterOf = oncePer(compile);
 

@@ -14,7 +14,7 @@ import { memberOrder, sortByBytes, sortDeep } from './sort-members.js';
  * sorted by name throughout.
  */
 
-/** What the encoder needs of a resource definition. */
+/** The properties of a resource definition that the encoder needs. */
 export interface EncodedType {
   readonly origin: 'built-in' | 'custom';
   readonly group: string;
@@ -40,8 +40,8 @@ export interface Encoder {
 }
 
 /**
- * Returns the encoder of a type's stored form; compiled once per definition. `kind` and `apiVersion` are those of the
- * type, whatever the object says. The value of resourceVersion is left out, and its place kept.
+ * Returns the encoder of the stored form of a type; it is compiled once for each definition. `kind` and `apiVersion`
+ * are those of the type, whatever the object contains. The value of resourceVersion is replaced by a gap.
  */
 export const compileEncoder = oncePer((type: EncodedType): Encoder => {
   const apiVersion = groupVersion(type);
@@ -106,7 +106,7 @@ function encoded(object: JsonObject, text: string): EncodedObject {
     : { bytes: Buffer.from(text), revisionAt: -1 };
 }
 
-/** Cuts the placeholder of the revision out of the text of an ordered object. */
+/** Writes an ordered object with a gap in the place of the placeholder of the revision. */
 function spliceable(object: JsonObject, text: string): EncodedObject {
   const found = text.indexOf(standText);
   // Quotes within strings are escaped, so only another member of this name and value can look the same.

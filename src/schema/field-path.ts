@@ -14,7 +14,10 @@ export interface FieldPath<S> {
 
 const nowhere = 'does not refer to a valid field';
 
-/** Longest path, in characters. No schema is nested as deeply as a longer one, unless its names are very long. */
+/**
+ * The maximum length of a path in characters. Schemas are not nested so deeply that they need longer ones, unless their
+ * names are very long.
+ */
 const longestPath = 65_536;
 
 /** Follows a path into a schema; returns an error text if that fails. */
@@ -29,7 +32,7 @@ export function followPath<S extends SchemaProps | Schema>(
   let here: SchemaProps | Schema | undefined = schema;
   let text = '';
   const steps: string[] = [];
-  /** Goes one step down; returns an error text if that fails. */
+  /** Descends to a member; returns an error text if that fails. */
   const step = (name: string): string | undefined => {
     const named = (here?.properties?.size ?? 0) > 0;
     text = named ? child(text, name) : mapKey(text, name);

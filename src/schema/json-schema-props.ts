@@ -45,7 +45,7 @@ export interface SchemaProps {
   readonly definitions?: ReadonlyMap<string, SchemaProps>;
   readonly externalDocs?: { readonly description?: string; readonly url?: string };
   readonly example?: Json;
-  /** `false` is kept, because it is an error of its own. */
+  /** False is kept, because it is an error of its own. */
   readonly preserveUnknownFields?: boolean;
   readonly embeddedResource?: boolean;
   readonly intOrString?: boolean;
@@ -88,11 +88,14 @@ export type Shape =
   | 'docs'
   | 'rules';
 
-/** A keyword: its member here, its name in Go, its name on the wire, its protobuf number (k8s.io/apiextensions-apiserver). */
+/**
+ * A keyword: the name of its member here, in Go and on the wire, and its protobuf number
+ * (k8s.io/apiextensions-apiserver).
+ */
 export interface Keyword {
   readonly member: keyof SchemaProps;
   readonly go: string;
-  /** For extensions, the name without prefix. */
+  /** The name on the wire; for extensions without the prefix. */
   readonly wire: string;
   readonly extension?: true;
   readonly number: number;
@@ -226,7 +229,7 @@ export const ruleMembers: readonly {
   },
 ];
 
-/** Deepest nesting of schemas that is accepted, so that all later code may use recursion. */
+/** The maximum nesting of schemas, so that all later code may use recursion. */
 export const maxSchemaDepth = 400;
 
 /** Thrown for a schema that is nested more deeply than `maxSchemaDepth`. */
@@ -242,7 +245,7 @@ const ofType =
   (type: 'string' | 'boolean'): Read =>
   (value) =>
     typeof value === type ? value : undefined;
-/** Limits are floats in Go, however they are written. */
+/** Reads a limit. Limits are floats in Go, however they are written. */
 const double: Read = (value) => (typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined);
 const nonEmptyText: Read = (value) => (typeof value === 'string' && value !== '' ? value : undefined);
 const setFlag: Read = (value) => (value === true ? true : undefined);

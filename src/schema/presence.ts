@@ -11,7 +11,7 @@ import type { Schema, WireFacts } from './schema.js';
 export const presenceOf = (schema: Schema): NonNullable<WireFacts['presence']> =>
   schema.wire?.presence ?? (wireShape(schema) === 'struct' ? 'always' : 'omitempty');
 
-/** Whether Go has a pointer here, so that absent and zero differ. */
+/** Whether the field is a pointer in Go, so that absent and zero values differ. */
 export function isPointer(schema: Schema): boolean {
   const presence = presenceOf(schema);
   return presence === 'pointer' || presence === 'null';
@@ -33,7 +33,7 @@ export function isEmpty(value: Json): boolean {
   return true;
 }
 
-/** The zero values of shapes other than structs as they are printed; null for those not listed. */
+/** The zero values of shapes other than structs, as they are printed; null for shapes that are not listed. */
 const zeros: Partial<Record<WireShape, Json>> = {
   string: '',
   quantity: '0',

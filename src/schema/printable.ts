@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, setMember } from '../api/object.js';
 import { sortedNames } from '../api/text-order.js';
 
-/** Depth at which messages cut off values. */
+/** The depth at which messages cut off values. */
 const deepest = 100;
 
 /** Returns a value of a custom resource as messages show it: with members sorted by name, like Go's maps. */

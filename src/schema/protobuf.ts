@@ -122,7 +122,7 @@ export const encodeObject = (schema: Schema, object: JsonObject): Buffer =>
     encodeProtobuf(schema, object),
   );
 
-/** Does the same for a large object, in steps. */
+/** Like `encodeObject`, in steps for a large object. */
 export function* encodeObjectInSteps(schema: Schema, object: JsonObject): Steps<Buffer> {
   const writer = new WireWriter();
   yield* messageOf(schema).writeInSteps(writer, object);
@@ -151,7 +151,7 @@ export function encodeItems(schema: Schema, items: readonly Json[]): Buffer {
   return writer.finish();
 }
 
-/** Does the same if some items are large, in steps. */
+/** Like `encodeItems`, in steps for large items. */
 export function* encodeItemsInSteps(schema: Schema, items: readonly Json[]): Steps<Buffer> {
   const writer = new WireWriter();
   const item = messageOf(schema);

@@ -7,16 +7,16 @@ import type { Schema } from './schema.js';
 export const metaFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 export interface Pruned<T extends Json> {
-  /** The same value if nothing was dropped. */
+  /** The pruned value; the same object if nothing was dropped. */
   readonly value: T;
-  /** Paths such as `spec.a[0].b`, sorted. */
+  /** The paths of unknown fields, such as `spec.a[0].b`, sorted. */
   readonly unknownFields: readonly string[];
 }
 
 /**
- * Drops members that the schema does not name. `apiVersion`, `kind` and `metadata` of embedded resources are kept, and
- * those of the value itself if it is a `resource`. Nodes that preserve unknown fields keep them, but members that they
- * name are pruned inside.
+ * Removes members that the schema does not name. `apiVersion`, `kind` and `metadata` of embedded resources are kept,
+ * and those of the value itself if it is a `resource`. Nodes that preserve unknown fields keep them, but members that
+ * these nodes name are pruned inside.
  */
 export function prune<T extends Json>(value: T, schema: Schema, { resource = false } = {}): Pruned<T> {
   const unknownFields = new Complaints({ most: Infinity });
@@ -56,7 +56,7 @@ function visit(value: Json, schema: Schema, path: string, unknown: Complaints): 
   });
 }
 
-/** Deepest nesting of lists. Only lists without a schema can be deeper; their deeper parts are dropped. */
+/** The maximum nesting of lists. Only lists without a schema can be deeper; deeper parts are dropped. */
 const deepestLists = 1_000;
 
 /** Prunes a list without a schema: lists in it are kept, objects lose their members. */

@@ -9,7 +9,7 @@ import type { Schema } from './schema.js';
  * lists have no counterpart.
  */
 
-/** Marks that the stored object has no counterpart. */
+/** The value that means that the stored object has no counterpart. */
 export const noOldValue: unique symbol = Symbol('absent');
 /** The stored value at a path, or `noOldValue`. */
 export type OldValue = unknown;
@@ -49,8 +49,8 @@ export class Ratchet {
   readonly #known = new Map<object, { readonly old: OldValue; readonly schema: Schema; readonly answer: boolean }>();
 
   /**
-   * Whether the value equals the stored one. A value without a counterpart does not, nor do its parents; atomic lists
-   * are compared as a whole.
+   * Whether the value equals the stored one. A value without a counterpart does not, nor do its parts. Atomic lists are
+   * compared as a whole.
    */
   unchanged(value: unknown, old: OldValue, schema: Schema): boolean {
     if (old === noOldValue) return false;

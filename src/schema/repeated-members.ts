@@ -3,13 +3,13 @@ import { itemsOf, type WireShape, wireShape } from './go-types.js';
 import { isPointer } from './presence.js';
 import type { Schema } from './schema.js';
 
-/** Shapes that null resets. */
+/** The shapes whose values null resets. */
 const nulled: ReadonlySet<WireShape> = new Set(['map', 'list', 'bytes', 'time', 'micro-time']);
 
 /**
- * Returns the value that a repeated member amounts to: Go decodes each occurrence into the existing value. The members
- * of structs and maps are merged, and so are structs at the same index of a list, until an occurrence is an empty list.
- * A null leaves numbers, strings and structs unchanged.
+ * Returns the resulting value of a repeated member: Go decodes each occurrence into the existing value. Members of
+ * structs and maps are merged, and so are structs at the same index of a list, until an occurrence is an empty list.
+ * Null leaves numbers, strings and structs unchanged.
  */
 export function mergeRepeated(schema: Schema, given: readonly ExactJson[]): ExactJson {
   const shape = wireShape(schema);

@@ -9,20 +9,20 @@ import type { Json } from '../api/object.js';
  * Members are named as in JSON Schema; extensions have the names of the `x-kubernetes-` family without the prefix.
  */
 export interface Schema {
-  /** Absent if any value is allowed. */
+  /** The type; absent if any value is allowed. */
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
   readonly format?: string;
   readonly title?: string;
   readonly description?: string;
 
-  /** Known members. A Map because names come from users: `__proto__` is a name like any other. */
+  /** The known members. A Map, because names come from users: `__proto__` is a name like any other. */
   readonly properties?: ReadonlyMap<string, Schema>;
-  /** Schema of the members that `properties` does not name; `true` allows any. */
+  /** The schema of members that `properties` does not name; `true` allows any. */
   readonly additionalProperties?: Schema | boolean;
   readonly items?: Schema;
   readonly required?: readonly string[];
   readonly nullable?: boolean;
-  /** `undefined` means none; `null` is a default. */
+  /** The default; undefined if there is none, whereas null is a default. */
   readonly default?: Json | undefined;
 
   readonly enum?: readonly Json[];
@@ -31,10 +31,10 @@ export interface Schema {
   readonly maximum?: number;
   readonly exclusiveMaximum?: boolean;
   readonly multipleOf?: number;
-  /** In code points. */
+  /** The minimum length in code points. */
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** RE2 syntax. */
+  /** The pattern, in the syntax of RE2. */
   readonly pattern?: string;
   readonly minItems?: number;
   readonly maxItems?: number;
@@ -57,13 +57,13 @@ export interface Schema {
   readonly validations?: readonly ValidationRule[];
 
   /**
-   * For the strategic merge of a list by `merge`: the key of its items. Without a key, a list of primitives is merged
-   * as a set.
+   * The key of the items of a list that strategic merge patch merges. Without a key, a list of primitives is merged as
+   * a set.
    */
   readonly patchMergeKey?: string;
   readonly patchStrategy?: 'merge' | 'replace' | 'retainKeys' | 'merge,retainKeys';
 
-  /** Facts of a built-in kind's wire form; absent in custom resources. */
+  /** The properties of the wire form of a built-in kind; absent in custom resources. */
   readonly wire?: WireFacts;
 }
 
@@ -106,31 +106,37 @@ export interface ValidationRule {
 
 /** Properties of a built-in field that Go types and generated protobuf have beyond JSON Schema. */
 export interface WireFacts {
-  /** Protobuf field number within the enclosing message; absent at the root of a kind. */
+  /** The protobuf field number in the enclosing message; absent at the root of a kind. */
   readonly number?: number;
   /**
-   * Go type as decoding errors print it, e.g. `[]v1.KeyUsage`; derived from the schema when absent.
-   * For structs the qualified name, e.g. `v1.CertificateSigningRequestSpec`.
+   * The Go type as decoding errors print it, such as `[]v1.KeyUsage`; by default derived from the schema. For structs
+   * the qualified name, such as `v1.CertificateSigningRequestSpec`.
    */
   readonly go?: string;
-  /** For any JSON that Go decodes into values of its own, which sorts the members. Other raw JSON is kept as it is. */
+  /**
+   * True for JSON of any form that Go decodes into values of its own, which sorts the members. Other raw JSON is kept
+   * as it is.
+   */
   readonly sorted?: true;
-  /** Name of the OpenAPI component of a struct, e.g. `io.k8s.api.core.v1.ConfigMap`. */
+  /** The name of the OpenAPI component of a struct, such as `io.k8s.api.core.v1.ConfigMap`. */
   readonly component?: string;
-  /** Description of the struct itself, if a field of its type has another one. */
+  /** The description of the struct itself, if a field of its type has another one. */
   readonly description?: string;
   /**
-   * When the member is written. `omitempty`: omitted when empty (zero number, false, "", no items; the default for
-   * everything but structs). `pointer`: omitted only when absent, zero values are kept. `always`: written even when
-   * absent, as the zero value (null for lists, maps and times). Structs default to `always`. `null`: a pointer that is
-   * written as null when absent.
+   * When the member is written. `omitempty`: omitted when it is empty (zero number, false, "", no items; the default
+   * for everything but structs). `pointer`: omitted only when it is absent; zero values are kept. `always`: written
+   * even when it is absent, as the zero value (null for lists, maps and times); the default for structs. `null`: a
+   * pointer that is written as null when it is absent.
    */
   readonly presence?: 'omitempty' | 'pointer' | 'always' | 'null';
-  /** Whether decoding keeps a list that was sent empty, because it differs from an absent one. It is never written. */
+  /**
+   * Whether decoding keeps a list that was sent empty, because it differs from an absent one. An empty list is never
+   * written.
+   */
   readonly keepsEmpty?: boolean;
-  /** A default that Go code fills in, and that OpenAPI does not show. */
+  /** A default that Go code sets and OpenAPI does not show. */
   readonly fills?: Json;
-  /** Never written, such as `stringData`. */
+  /** Whether the member is never written, such as `stringData`. */
   readonly writeOnly?: boolean;
   /**
    * The embedded struct that carries this field, if Go embeds one whose fields JSON shows inline, with its protobuf
@@ -138,11 +144,11 @@ export interface WireFacts {
    * `webhooks.rules.Rule.apiGroups`. If that struct is embedded in another one again, this is the outer one.
    */
   readonly within?: Within;
-  /** For a list that in protobuf is a message of its own with the items in field 1 (`ExtraValue`, `Verbs`). */
+  /** True for a list that in protobuf is a message of its own with the items in field 1 (`ExtraValue`, `Verbs`). */
   readonly wrapped?: boolean;
 }
 
-/** An embedded struct that carries a field. `within`: a further struct, embedded in this one, that carries it. */
+/** An embedded struct that carries a field. `within` is a further struct, embedded in this one, that carries it. */
 interface Within {
   readonly number: number;
   readonly struct: string;

@@ -3,8 +3,8 @@ import { type Json, type JsonObject, setMember } from '../api/object.js';
 import { hasSurrogates, sortTexts } from '../api/text-order.js';
 
 /**
- * Sorts the members of objects. Alphabetical order is that of code units, which are compared fastest. Names with
- * characters beyond the basic plane are in another order in Go: `sortByBytes` moves them, and is needed only for texts
+ * Sorts the members of objects. Alphabetical order is that of code units, which are compared fastest. Go has another
+ * order for names with characters beyond the basic plane: `sortByBytes` moves these names, and is needed only for texts
  * with such characters.
  */
 

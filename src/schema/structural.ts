@@ -17,8 +17,8 @@ import { same } from './same.js';
 import { completenessViolations } from './structural-completeness.js';
 
 /**
- * Structural schemas (KEP-1979's ground rules): every field has a type outside of the logical junctors, and the
- * junctors only restrict what is declared outside of them. Texts and paths are kube-apiserver's.
+ * Checks that schemas are structural (the basic rules of KEP-1979): every field has a type outside of logical junctors,
+ * and the junctors only restrict what is declared outside of them. Texts and paths are those of kube-apiserver.
  */
 
 const unsupported: readonly { readonly broken: (of: SchemaProps) => boolean; readonly name: string }[] = [
@@ -204,7 +204,7 @@ const empty = 'must be empty to be structural';
 const unset = 'must be undefined to be structural';
 const off = 'must be false to be structural';
 
-/** Keywords that are forbidden inside a junctor; extensions have the name without prefix. */
+/** The keywords that are forbidden inside a junctor; extensions have the name without prefix. */
 const forbiddenInside: readonly {
   readonly name: string;
   readonly extension?: true;

@@ -15,7 +15,7 @@ function converted(value: unknown): unknown {
   return value >= 0 && value <= 0x10ffff ? String.fromCodePoint(value) : '\ufffd';
 }
 
-/** Up to this number, objects are compared one by one; beyond it there is an index. */
+/** The number of objects up to which they are compared one by one; for more there is an index. */
 const fewObjects = 8;
 
 /** Compiles the check of an enum; returns undefined if there is none. */

@@ -13,7 +13,7 @@ import type { ValidationState } from './validation-state.js';
 export type Check = (value: unknown, at: ValidationState) => number;
 
 /**
- * Checks a value with everything in it, at once or in steps: most values are scalars, for which generators would take
+ * Checks a value with everything in it, at once or in steps. Most values are scalars, for which generators would take
  * most of the time.
  */
 export type NodeCheck = (value: unknown, at: ValidationState, old: OldValue) => number | Steps<number>;
@@ -33,7 +33,7 @@ export function kindOf(value: unknown): Kind {
   return typeof value === 'boolean' ? 'boolean' : 'object';
 }
 
-/** Returns the length in code points, which the limits count. */
+/** Returns the length in code points, which is what limits refer to. */
 function codePoints(value: string): number {
   let count = value.length;
   for (let i = 0; i < value.length - 1; i++) {
@@ -162,7 +162,10 @@ function isMultiple(value: number | bigint, factor: number | bigint): boolean {
 }
 
 const int32 = { min: -(2 ** 31), max: 2 ** 31 - 1 };
-/** Whether a float is an int64. The largest is the greatest double below 2^63; 2^63 itself is excluded, with either sign. */
+/**
+ * Whether a float is an int64. The greatest such float is the greatest double below 2^63; 2^63 itself is excluded, with
+ * either sign.
+ */
 const isInt64 = (value: number): boolean => Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 
 /** Returns a check of whether a number fits a numeric type and format. */

@@ -6,7 +6,7 @@ import type { ValidationState } from './validation-state.js';
 
 /** Validates the type of a value. */
 
-/** Returns the types that a value may have. `forDefaults`: int-or-string does not restrict them. */
+/** Returns the types that a value may have. With `forDefaults`, int-or-string does not restrict them. */
 export function typesOf(schema: Schema, { forDefaults }: { readonly forDefaults?: boolean }): readonly string[] {
   if (schema.intOrString && !forDefaults) return ['integer', 'string'];
   return schema.type === undefined ? [] : [schema.type];

@@ -24,11 +24,14 @@ import { type ValidationFailure, ValidationState } from './validation-state.js';
 export type Validator = (value: Json, field?: string, previous?: Json) => Steps<readonly Violation[]>;
 
 export interface ValidatorOptions {
-  /** For the validation of defaults: values with int-or-string may have any type, and formats count with any type. */
+  /**
+   * Whether defaults are validated: values with int-or-string may then have any type, and formats apply to values of
+   * any type.
+   */
   readonly forDefaults?: boolean;
 }
 
-/** Compiles a schema. The only extensions that count are int-or-string and those that ratcheting needs. */
+/** Compiles a schema. Of the extensions, only int-or-string and those that ratcheting needs are used. */
 export function compileValidator(schema: Schema, options: ValidatorOptions = {}): Validator {
   let check: NodeCheck | undefined;
   return function* (value, field = '', previous) {
@@ -65,7 +68,7 @@ function* whole(found: number | Steps<number>): Steps<number> {
 }
 
 interface Session extends ValidatorOptions {
-  /** Compiled nodes, because a schema may contain itself. */
+  /** The compiled nodes, because a schema may contain itself. */
   readonly nodes: Map<Schema, NodeCheck>;
 }
 

@@ -13,8 +13,8 @@ export interface GroupVersion {
 }
 
 /**
- * The named schemas of a document. A reference to a component adds it, with everything that it refers to, so that a
- * document has exactly the components that are reachable from its paths.
+ * The named schemas of a document. A reference to a component adds the component and everything that it refers to, so
+ * that a document contains exactly the components that its paths need.
  */
 export class Components {
   readonly dialect: Dialect;
@@ -81,7 +81,7 @@ export class Components {
     };
   }
 
-  /** Returns a schema of a built-in kind as it stands in a member, item or value. */
+  /** Returns a schema of a built-in kind as a member, item or value. */
   member(schema: Schema, isElement = false): JsonObject {
     const text = isElement ? {} : described(schema);
     const usual = this.dialect.version === 3 ? defaultOf(schema, isElement) : undefined;
@@ -209,7 +209,7 @@ const intOrString: Special = {
   3: { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
 };
 
-/** Shapes that are components of their own. */
+/** The shapes that are components of their own. */
 const specials: Partial<Record<WireShape, (schema: Schema) => Special | undefined>> = {
   time: () => time_,
   'micro-time': () => microTime,

@@ -19,7 +19,7 @@ export interface Operation {
   readonly body?: RequestSchema;
   readonly answer: ResponseSchema;
   readonly codes: readonly (200 | 201 | 202)[];
-  /** Names of the query parameters, except `pretty`, which every operation has. */
+  /** The names of the query parameters, except `pretty`, which all operations have. */
   readonly query: readonly QueryParameter[];
 }
 
@@ -137,7 +137,10 @@ interface Paths {
 
 const itemOf = ({ root, scope, plural }: Paths): string => `${root}${scope}/${plural}/{name}`;
 
-/** An operation without the members that follow from the resource. `of` is its kind, if that is not the resource's. */
+/**
+ * An operation without the members that depend on the resource. `of` is its kind, if it differs from that of the
+ * resource.
+ */
 type Part = Omit<Operation, 'tag' | 'gvk' | 'origin' | 'codes' | 'body'> & {
   readonly body?: RequestSchema | undefined;
   readonly of?: KindSchema;
@@ -243,7 +246,7 @@ const itemOperations = (
   },
 ];
 
-/** Returns the query parameters of reading one object. As in Kubernetes, only custom resources list them. */
+/** Returns the query parameters for reading one object. As in Kubernetes, only custom resources list them. */
 const readQuery = ({ origin }: Pick<KindSchema, 'origin'>): readonly QueryParameter[] =>
   origin === 'custom' ? ['resourceVersion'] : [];
 
@@ -259,7 +262,7 @@ const codesOf: Partial<Record<Operation['action'], Operation['codes']>> = {
   delete: [200, 202],
 };
 
-/** Returns a function that adds the members that follow from the resource. */
+/** Returns a function that adds the members that depend on the resource. */
 function finisher(definition: ResourceDefinition): (part: Part) => Operation {
   const { group, version, kind, origin } = definition;
   const own = { group, version, kind };

@@ -3,9 +3,9 @@ import { type Operation, type QueryParameter, queryParameters } from './operatio
 /** A path with its operations. */
 export interface Path {
   readonly path: string;
-  /** Parameters that all operations share: names in braces, and common query parameters. Sorted by name. */
+  /** The parameters that all operations share: the names in braces, and common query parameters. Sorted by name. */
   readonly parameters: readonly Parameter[];
-  /** Each operation with the query parameters that not all of them share. */
+  /** The operations, each with the query parameters that not all of them share. */
   readonly operations: readonly Operation[];
 }
 

@@ -10,8 +10,8 @@ import { openApiV2Protobuf } from './v2-protobuf.js';
 import { documentPath, documentUrl, openApiV3, openApiV3Index } from './v3.js';
 
 /**
- * `/openapi/v2` and `/openapi/v3/...`. Documents are generated when first requested and then cached: the document of a
- * group and version until one of its own definitions changes, the others until anything changes.
+ * Serves `/openapi/v2` and `/openapi/v3/...`. Documents are generated when they are first requested, and cached: the
+ * document of a group and version until one of its own definitions changes, the others until anything changes.
  */
 
 interface OpenApiRequest {
@@ -21,7 +21,7 @@ interface OpenApiRequest {
   readonly hash: string | undefined;
   readonly ifNoneMatch: string | undefined;
   readonly ifModifiedSince: string | undefined;
-  /** Milliseconds. */
+  /** The current time in milliseconds. */
   readonly now: number;
 }
 type Bytes = Extract<Result, { type: 'bytes' }>;
@@ -36,8 +36,8 @@ const yearSeconds = 365 * 86_400;
 const etagOf = ({ hash }: Document): string => `"${hash}"`;
 
 /**
- * Answers a request for a document; undefined if there is no such document. A document that is missing from the cache
- * is generated in turns with other work, once for all callers.
+ * Returns the response for a document; undefined if there is no such document. A document that is not cached is
+ * generated in turns with other work, once for all callers.
  */
 export async function openApiAnswer(served: Served, asked: OpenApiRequest): Promise<Result | undefined> {
   if (asked.path === '/openapi/v2') return v2Answer(served, asked);
@@ -98,8 +98,8 @@ function* makeV3({ groups }: Served, now: number): Steps<V3Documents> {
 }
 
 /**
- * Documents by their first definition, with all definitions they were made of. Some definitions are shared by all
- * servers of this process and must not keep those of a stopped server alive.
+ * The documents by their first definition, each with all definitions that it was generated from. Some definitions are
+ * shared by all servers of this process and must not keep those of a stopped server in memory.
  */
 const versionsMade = new WeakMap<
   ResourceDefinition,
@@ -152,7 +152,7 @@ function formIn(accept: string | undefined): V2Form | undefined {
 }
 
 /**
- * Answers with the document, or with 304 if the caller has it; methods other than GET and HEAD then get 412 (RFC 9110
+ * Returns the document, or 304 if the caller has it already; methods other than GET and HEAD then get 412 (RFC 9110
  * section 13.1.2).
  */
 function fresh(

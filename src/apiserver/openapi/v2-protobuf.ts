@@ -5,8 +5,8 @@ import { WireWriter, wireTypes } from '../../schema/protobuf/wire-format.js';
 import { openApiV2, type V2Format, v2Head, v2Security } from './v2.js';
 
 /**
- * Writes an OpenAPI 2 document in protocol buffers, the only format that older clients request: the message Document of
- * gnostic's openapiv2, whose field numbers these tables contain.
+ * Writes an OpenAPI 2 document in protocol buffers, the only format that older clients request. These tables contain
+ * the field numbers of the message Document of openapiv2 in gnostic.
  */
 export const v2Protobuf: V2Format = {
   member: (of, name, value) =>
@@ -126,7 +126,7 @@ const schemas: WriteField = within(1, named(schema));
 
 const pathItem: WriteField = (writer, number, value) => message(messages.pathItem)(writer, number, value);
 
-/** Query parameters have one more field than path parameters, so that the numbers of later fields differ by one. */
+/** Query parameters have one field more than path parameters, which shifts the numbers of the later fields by one. */
 const plainParameter = (isQuery: boolean): WriteMessage => {
   const after = isQuery ? 1 : 0;
   return members(
@@ -235,7 +235,7 @@ function additionalProperties(writer: WireWriter, number: number, value: Json): 
   either(writer, number, value);
 }
 
-/** Writes a boolean that is an alternative of a union, which is written even if it is false. */
+/** Writes a boolean that is an alternative of a union, and is therefore written even if it is false. */
 function boolean(writer: WireWriter, number: number, value: Json): void {
   writer.varint(value === true ? 1 : 0);
   writer.tag(number, wireTypes.varint);

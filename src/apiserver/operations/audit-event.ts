@@ -22,13 +22,13 @@ export interface AuditFacts {
   readonly sourceIPs: readonly string[];
   readonly userAgent: string;
   readonly object: ObjectReference | undefined;
-  /** Absent until there is an answer. */
+  /** The status of the response; undefined until there is one. */
   readonly status: AuditStatus | undefined;
   /** JSON text. */
   readonly requestObject: string | undefined;
   /** JSON text. */
   readonly responseObject: string | undefined;
-  /** Milliseconds since the epoch. */
+  /** The time of arrival, in milliseconds since the epoch. */
   readonly received: number;
   readonly annotations: ReadonlyMap<string, string>;
 }
@@ -44,19 +44,19 @@ export interface ObjectReference {
   readonly subresource: string;
 }
 
-/** The bounded members of the Status that was answered; for any other answer only the code. */
+/** The members of the Status in the response that have a limited size; for any other response only the code. */
 export interface AuditStatus extends Partial<Pick<Status, 'status' | 'message' | 'reason' | 'details'>> {
   readonly code?: number;
 }
 
-/** Longest user agent, in bytes. */
+/** The maximum length of the user agent in bytes. */
 const agentLimit = 1_024;
 
-/** Returns a line of the log: an Event of audit.k8s.io/v1. */
+/** Returns an event as a line of the log: an Event of audit.k8s.io/v1. */
 export const auditLine = (event: string): string =>
   `{"kind":"Event","apiVersion":"audit.k8s.io/v1",${event.slice(1)}\n`;
 
-/** Returns the body of a request that reports several events: an EventList. */
+/** Returns events as the body of a request: an EventList. */
 export const auditList = (events: readonly string[]): string =>
   `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.join(',')}]}\n`;
 
@@ -94,7 +94,7 @@ const byKey = ([a]: [string, string], [b]: [string, string]): number => compareT
 function shortened(agent: string): string {
   const bytes = Buffer.from(agent);
   if (bytes.length <= agentLimit) return agent;
-  // A character that was cut in half is replaced byte by byte.
+  // A character that was cut in two is replaced byte by byte.
   return `${utf8Text(bytes.subarray(0, agentLimit)).replace(/\p{Surrogate}/gu, '\ufffd')}...TRUNCATED`;
 }
 
@@ -127,11 +127,11 @@ interface Sent {
 }
 
 const isAddress = (text: string): boolean => text.length <= longestAddress && isIP(text) !== 0 && !text.includes('%');
-/** The length of an IPv6 address with an embedded IPv4 address. */
+/** The maximum length of an address: that of an IPv6 address with an embedded IPv4 address. */
 const longestAddress = 45;
 const mostForwarded = 64;
 
-/** Returns the source addresses of a request: those that proxies report, then that of the peer. */
+/** Returns the source addresses of a request: those that proxies report, followed by that of the peer. */
 export function sourceAddresses(sent: Sent): readonly string[] {
   const forwarded = (sent.header('x-forwarded-for') ?? '')
     .split(',', mostForwarded)

@@ -14,7 +14,7 @@ export interface AuditBackend {
   readonly plugin: string;
   /** Writes an event. Returns false if it was dropped. */
   write(event: string): boolean;
-  /** Writes the waiting events, as far as possible. */
+  /** Writes the remaining events, as far as possible. */
   close(): Promise<void>;
 }
 
@@ -25,7 +25,10 @@ export const lineBackend = (sink: LineSink): AuditBackend => ({
   close: () => sink.close(),
 });
 
-/** Records requests as the policy asks. No request waits for it: events that cannot be written are dropped and counted. */
+/**
+ * Records requests as the policy requires. No request waits for this: events that cannot be written are dropped and
+ * counted.
+ */
 export class AuditLog {
   readonly #policy: () => AuditPolicy;
   readonly #backends: readonly AuditBackend[];
@@ -65,8 +68,8 @@ export class AuditLog {
   }
 
   /**
-   * Begins the record of a request; undefined if the policy asks for none. `user` is undefined if the caller was not
-   * authenticated.
+   * Begins the record of a request; returns undefined if the policy requires none. `user` is undefined if the caller
+   * was not authenticated.
    */
   begin(request: ApiRequest, user: UserInfo | undefined, received: number): AuditRecord | undefined {
     const required = requirementOf(this.#policy(), request.info, user);

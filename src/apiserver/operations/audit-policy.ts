@@ -28,7 +28,7 @@ interface AuditRule extends AuditRequirement {
   readonly nonResourceURLs: readonly string[];
 }
 
-/** What is to be recorded of a request. */
+/** What is recorded of a request. */
 export interface AuditRequirement {
   readonly level: Level;
   readonly omitStages: ReadonlySet<Stage>;
@@ -44,7 +44,10 @@ interface GroupResources {
 /** Whether `level` is at least `wanted`. */
 export const reaches = (level: Level, wanted: Level): boolean => levels.indexOf(level) >= levels.indexOf(wanted);
 
-/** Returns what the policy asks for a request; undefined if nothing. `user` is undefined if the caller was not authenticated. */
+/**
+ * Returns what the policy requires for a request; undefined if nothing is recorded. `user` is undefined if the caller
+ * was not authenticated.
+ */
 export function requirementOf(
   { rules }: AuditPolicy,
   info: RequestInfo,
@@ -136,10 +139,9 @@ type GivenRule = Partial<Omit<AuditRule, 'level' | 'resources' | 'omitStages'>> 
 };
 
 /**
- * Reads a policy, YAML or JSON. Unknown and repeated fields are refused, and so is text after the end of the first
- * document.
+ * Parses a policy in YAML or JSON. Unknown and repeated fields are rejected, and so is text after the first document.
  *
- * @throws Error with everything that is wrong
+ * @throws Error with all problems
  */
 export async function readAuditPolicy(text: string): Promise<AuditPolicy> {
   const read = await readYaml(text);

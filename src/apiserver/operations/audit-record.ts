@@ -14,7 +14,7 @@ import { type AuditFacts, type AuditStatus, type ObjectReference, sourceAddresse
 import { type AuditRequirement, reaches, type Stage } from './audit-policy.js';
 import { isLongRunning } from './in-flight.js';
 
-/** What a record needs from its log. */
+/** The dependencies of a record. */
 export interface RecordParts {
   readonly required: AuditRequirement;
   readonly received: number;
@@ -22,13 +22,13 @@ export interface RecordParts {
   failed(error: unknown): void;
 }
 
-/** Largest body in an event, in bytes. A larger one is left out, and an annotation says so. */
+/** The maximum size of a body in an event, in bytes. A larger one is left out, and an annotation says so. */
 const largestBody = 1024 * 1024;
 
 /** The audit record of one request, which collects its facts. */
 export class AuditRecord implements RequestRecord {
   readonly #request: ApiRequest;
-  /** Generated here for requests of this process, which carry none. */
+  /** The ID of the event; generated here for requests of this process, which have none. */
   readonly #id: string;
   readonly #parts: RecordParts;
   readonly #annotations = new Map<string, string>();
@@ -115,7 +115,7 @@ export class AuditRecord implements RequestRecord {
       const turns = new TurnTaking();
       this.#keepRequest(goJson((await readYaml(body.bytes, () => turns.next())).value));
     } catch {
-      // An unreadable patch is refused, and the answer gives the reason.
+      // An unreadable patch is rejected, and the response gives the reason.
     }
   }
 
@@ -133,7 +133,7 @@ export class AuditRecord implements RequestRecord {
     this.#emit('RequestReceived');
   }
 
-  /** Records the answer, or the beginning of one. */
+  /** Records the response, or the beginning of one. */
   answered(result: Result): void {
     if (result.type === 'object' && result.definition === undefined && isStatus(result.object)) {
       this.#status = result.object;
@@ -141,29 +141,29 @@ export class AuditRecord implements RequestRecord {
     this.#answer = result;
   }
 
-  /** Records that the headers of a long-running answer were sent. */
+  /** Records that the headers of a long-running response were sent. */
   started(): void {
     this.#isStarted = true;
     this.#status = { code: 200 };
     this.#emit('ResponseStarted');
   }
 
-  /** Records the answer to a caller who was not authenticated. */
+  /** Records the response to a caller who was not authenticated. */
   async unidentified(result: Result): Promise<void> {
     this.answered(result);
     this.#emit('ResponseStarted', await this.#answerOnRecord());
   }
 
-  /** Records that the answer was sent. */
+  /** Records that the response was sent. */
   async complete(code: number): Promise<void> {
     this.#status = this.#status?.code === code ? this.#status : { ...this.#status, code };
     const text = await this.#answerOnRecord();
-    // The answer to a refused watch has two stages as well.
+    // The response to a rejected watch has two stages as well.
     if (isLongRunning(this.#request.info) && !this.#isStarted) this.#emit('ResponseStarted', text);
     this.#emit('ResponseComplete', text);
   }
 
-  /** Records that an unexpected error kept the server from answering. */
+  /** Records that an unexpected error prevented a response. */
   panicked(error: unknown): void {
     this.#status = {
       status: 'Failure',
@@ -174,7 +174,7 @@ export class AuditRecord implements RequestRecord {
     this.#emit('Panic');
   }
 
-  /** Returns the text of the answer, if it is to be recorded. */
+  /** Returns the text of the response, if it is to be recorded. */
   async #answerOnRecord(): Promise<string | undefined> {
     if (!reaches(this.#parts.required.level, 'RequestResponse')) return undefined;
     try {

@@ -4,16 +4,16 @@ import { auditList } from './audit-event.js';
 import type { AuditBackend } from './audit-log.js';
 
 export interface AuditWebhookOptions {
-  /** The server that events are posted to, from a kubeconfig. */
+  /** The connection to the server that events are posted to, from a kubeconfig. */
   readonly transport: Pick<HttpTransport, 'send' | 'close'>;
   readonly clock: Clock;
   /** How long events wait for others of the same batch, in milliseconds. */
   readonly waitMs: number;
-  /** Reports the number of events that could not be sent, and the reason. */
+  /** Called with the number of events that could not be sent, and the reason. */
   readonly onFailure: (error: unknown, lost: number) => void;
 }
 
-/** The values of kube-apiserver, except the limit on bytes, which is an addition. */
+/** The limits are those of kube-apiserver; only the limit on bytes is additional. */
 const eventsAtOnce = 400;
 const mostEvents = 10_000;
 const mostBytes = 64 * 1_048_576;
@@ -21,13 +21,13 @@ const bytesAtOnce = 8 * 1_048_576;
 const maxTries = 5;
 const firstRestMs = 10_000;
 const timeoutMs = 30_000;
-/** A shorter answer is read to its end, so that its connection can be reused. */
+/** The size up to which a response is read to its end, so that its connection can be reused. */
 const bytesPassedOver = 65_536;
 
 /**
- * Posts events to a remote server, as an EventList of `audit.k8s.io/v1`: up to 400 events or 8 MiB in a batch, sent
- * when it is full or some time after its first event. A failed request is tried five times in all, at growing intervals
- * from ten seconds on; then its events are lost. Up to 10,000 events, or 64 MiB of them, may wait meanwhile.
+ * Posts events to a remote server, as an EventList of `audit.k8s.io/v1`: up to 400 events or 8 MiB in a batch, which is
+ * sent when it is full or some time after its first event. A request is tried up to five times, at growing intervals
+ * that begin with ten seconds; then its events are lost. Up to 10,000 events, or 64 MiB of them, can wait meanwhile.
  */
 export class AuditWebhook implements AuditBackend {
   readonly plugin = 'webhook';
@@ -98,7 +98,7 @@ export class AuditWebhook implements AuditBackend {
       try {
         return await this.#post(body);
       } catch (error) {
-        // When closing, there is no second attempt.
+        // When closing, requests are not repeated.
         if (attempt === maxTries || this.#closing.signal.aborted) throw error;
         await this.#options.clock.sleep(restMs, this.#closing.signal);
       }
@@ -111,7 +111,7 @@ export class AuditWebhook implements AuditBackend {
     const request = { method: 'POST', path: '?timeout=30s', headers, body, signal };
     const { answer } = await this.#options.transport.send(request);
     const { statusCode = 0, headers: told } = answer;
-    // The content is irrelevant and may be endless.
+    // The content is not used and may be endless.
     if (Number(told['content-length'] ?? Number.POSITIVE_INFINITY) <= bytesPassedOver) answer.resume();
     else answer.destroy();
     if (statusCode < 200 || statusCode > 299) throw new Error(`the server answered ${statusCode}`);

@@ -5,8 +5,8 @@ import { noLongerNeeded } from '../../runtime/abort.js';
 import type { Clock } from '../../runtime/clock.js';
 
 /**
- * Returns the time a request may take, in milliseconds: its `timeout` parameter, if that is positive and shorter than
- * the general limit. Throws BadRequest for an invalid duration.
+ * Returns the time that a request may take, in milliseconds: its `timeout` parameter, if that is positive and shorter
+ * than the general limit. Throws BadRequest for an invalid duration.
  */
 export function requestTimeout(query: Query, longest: number): number {
   const given = query.get('timeout');
@@ -22,8 +22,8 @@ interface Waiting {
 }
 
 /**
- * Stops waiting for requests that take too long. Most requests have the same limit and so expire in the order in which
- * they came: one sleep, for the first of them, serves all. Only a shorter limit has a sleep of its own.
+ * Stops waiting for requests that take too long. Most requests have the same limit and so expire in the order of their
+ * arrival: a single timer, for the first of them, is enough for all. Only a shorter limit has a timer of its own.
  */
 export class Deadlines {
   readonly #clock: Clock;
@@ -32,7 +32,7 @@ export class Deadlines {
   readonly #waiting = new Set<Waiting>();
   #watching = false;
 
-  /** `longest` is the general limit in milliseconds. Once the signal aborts, no deadline is watched any more. */
+  /** `longest` is the general limit in milliseconds. Deadlines are no longer enforced once the signal aborts. */
   constructor(clock: Clock, longest: number, signal: AbortSignal) {
     this.#clock = clock;
     this.#longest = longest;
@@ -76,7 +76,7 @@ export class Deadlines {
     });
   }
 
-  /** Runs as long as anything waits, and slightly longer: expires the oldest entries when they are due. */
+  /** Expires the oldest entries when they are due. Runs as long as there are entries, and slightly longer. */
   async #watch(): Promise<void> {
     this.#watching = true;
     while (!this.#signal.aborted) {

@@ -4,18 +4,18 @@ import type { Clock } from '../../runtime/clock.js';
 import { exponentialBuckets, type Metrics } from '../../runtime/metrics.js';
 import { timedCounter } from '../../runtime/timed-counter.js';
 
-/** Counts impersonations and the authorization requests that they need. */
+/** Metrics of impersonation, and of the authorization checks that it requires. */
 export interface ImpersonationMetrics {
   /** Counts an attempt to impersonate; undefined if it was refused. */
   attempted(impersonated: Impersonated | undefined, milliseconds: number): void;
-  /** Returns an authorizer that counts the requests of impersonation. */
+  /** Returns an authorizer that counts the checks for impersonation. */
   counting(authorizer: Authorizer): Authorizer;
 }
 
 const buckets = exponentialBuckets(0.001, 2, 15);
 const labels = ['decision', 'mode'] as const;
 
-/** Registers the metrics of kube-apiserver about impersonation (KEP-5284). */
+/** Returns the metrics of kube-apiserver about impersonation (KEP-5284). */
 export function impersonationMetrics(metrics: Metrics, clock: Clock): ImpersonationMetrics {
   const family = (subject: string, what: string) => {
     const tried = timedCounter(metrics, {

@@ -2,18 +2,23 @@ import { accountPrefix, type UserInfo, wellKnown } from '../../api/user.js';
 import type { RequestInfo } from '../request.js';
 
 /**
- * The number of requests that may be in flight at once, without watches; 0 means no limit. One caller may have half of
- * what the others leave, so that no caller takes all: a request counts as long as its body arrives and its answer is
- * read, however slowly.
+ * The maximum number of concurrent requests, without watches; 0 for no limit. One caller may have at most half of what
+ * the others leave free, so that no caller can take everything: a request counts while its body arrives and while its
+ * response is read, however slowly.
  */
 export interface InFlightLimits {
   readonly readOnly: number;
   readonly mutating: number;
-  /** Watches of one caller: each costs something with every change that it sees, and a caller could open any number. */
+  /**
+   * The maximum number of watches of one caller. Each watch has a cost for every change that it sees, and callers could
+   * otherwise open any number.
+   */
   readonly watches: number;
 }
 
-/** The limits on requests are the defaults of Kubernetes, which counts a watch only while it begins. */
+/**
+ * The default limits. Those on requests are the defaults of Kubernetes, where a watch counts only until it has begun.
+ */
 export const defaultInFlightLimits: InFlightLimits = { readOnly: 400, mutating: 200, watches: 10_000 };
 
 export type RequestKind = 'readOnly' | 'mutating';
@@ -25,8 +30,8 @@ const longVerbs = new Set(['watch', 'proxy']);
 const longSubresources = new Set(['attach', 'exec', 'proxy', 'log', 'portforward']);
 
 /**
- * Whether a request may last as long as the caller likes. Limits on number and time do not apply to it. Included are
- * requests that would lead into a running pod, if there were any.
+ * Whether a request may last as long as the caller likes, so that limits on number and time do not apply. This includes
+ * requests to running pods, although nothing runs here.
  */
 export const isLongRunning = ({ isResource, verb, subresource }: RequestInfo): boolean =>
   isResource && (longVerbs.has(verb) || longSubresources.has(subresource));
@@ -35,7 +40,7 @@ export const isLongRunning = ({ isResource, verb, subresource }: RequestInfo): b
 export class InFlight {
   readonly #limits: InFlightLimits;
   readonly #gauges: Readonly<Record<RequestKind, Watermark>> = { readOnly: new Watermark(), mutating: new Watermark() };
-  /** Requests and watches in flight, by caller. */
+  /** The requests and watches in flight, by caller. */
   readonly #held = { readOnly: new Map(), mutating: new Map(), watches: new Map() } satisfies Record<string, Held>;
 
   constructor(limits: InFlightLimits = defaultInFlightLimits) {
@@ -61,8 +66,8 @@ export class InFlight {
   }
 
   /**
-   * Admits a watch and returns a function that ends it; undefined if the caller has too many. Its selectors are kept
-   * for as long, so that of a `uri` above a thousand characters each thousand counts as another watch.
+   * Admits a watch and returns a function that ends it; undefined if the caller has too many. Its selectors are kept in
+   * memory as long, so that a `uri` of more than a thousand characters counts as one more watch for each thousand.
    */
   enterWatch({ username, groups }: UserInfo, uri: string): (() => void) | undefined {
     const held = this.#held.watches;
@@ -73,7 +78,7 @@ export class InFlight {
     return hold(held, caller, nothing, 1 + Math.trunc(uri.length / longUri));
   }
 
-  /** Returns the highest number of requests at once since the second before `now`. */
+  /** Returns the maximum number of concurrent requests since the second before `now`. */
   highest(kind: RequestKind, now: number): number {
     return this.#gauges[kind].highest(now);
   }
@@ -82,10 +87,10 @@ export class InFlight {
 /** The number of places that each caller holds. */
 type Held = Map<string, number>;
 
-/** More characters than the URI of most watches has. */
+/** The length of a URI that is longer than that of most watches. */
 const longUri = 1_000;
 
-/** Takes places and returns a function that releases them; further calls of it have no effect. */
+/** Takes places and returns a function that releases them. Further calls of it have no effect. */
 function hold(held: Held, caller: string, then: () => void, places = 1): () => void {
   held.set(caller, (held.get(caller) ?? 0) + places);
   let inside = true;
@@ -102,8 +107,8 @@ function hold(held: Held, caller: string, then: () => void, places = 1): () => v
 const nothing = (): void => {};
 
 /**
- * Returns the name under which a caller is counted: the user, or the namespace of a service account, because whoever
- * has one account there can have any number.
+ * Returns the name under which a caller is counted: the user, or for a service account its namespace, because a user
+ * with one account there can have any number.
  */
 const callerOf = (username: string): string =>
   username.startsWith(accountPrefix) ? username.slice(0, username.lastIndexOf(':')) : username;

@@ -1,10 +1,10 @@
 import { goDuration } from '../../api/go-text.js';
 import type { WebhookStage } from '../../registry/resource-definition.js';
 
-/** A part of a request whose time is measured on its own. */
+/** A part of a request whose time is measured separately. */
 export type LatencyPart = 'authentication' | 'authorization' | 'impersonation' | WebhookStage;
 
-/** Only requests that took longer than this are annotated in the audit log, in milliseconds. */
+/** The minimum duration of requests that are annotated in the audit log, in milliseconds. */
 const longMs = 500;
 
 /** The time that each part of one request takes, in milliseconds. */

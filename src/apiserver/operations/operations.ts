@@ -8,7 +8,7 @@ import type { ImpersonationMetrics } from './impersonation-metrics.js';
 import type { InFlight } from './in-flight.js';
 import type { RequestMetrics } from './request-metrics.js';
 
-/** Metrics, audit log, limits and deadlines for requests; absent members are off. */
+/** Metrics, audit log, limits and deadlines of requests; those that are absent are disabled. */
 export interface Operations {
   readonly clock: Clock;
   readonly metrics?: RequestMetrics | undefined;
@@ -16,7 +16,7 @@ export interface Operations {
   readonly audit?: AuditLog | undefined;
   readonly inFlight?: InFlight | undefined;
   readonly deadlines?: Deadlines | undefined;
-  /** True once the server takes no further requests over the network. */
+  /** Whether the server accepts no more requests over the network. */
   closing(): boolean;
 }
 
@@ -28,20 +28,20 @@ const plainText = (code: number, text: string, headers: Headers = {}): TextResul
   headers: { ...nosniff, ...headers },
 });
 
-/** Too many requests are in flight. */
+/** The response if too many requests are in flight. */
 export const tooManyRequests = plainText(429, 'Too many requests, please try again later.', { 'Retry-After': '1' });
 
-/** The server is shutting down; another one may serve the request. */
+/** The response of a server that is shutting down; another server may handle the request. */
 export const shuttingDown = plainText(429, 'The apiserver is shutting down, please try again later.', {
   'Retry-After': '5',
   Connection: 'close',
 });
 
-/** The authorizer failed to decide. `uri` is that of the request. */
+/** Returns the response if the authorizer failed to decide. `uri` is that of the request. */
 export const authorizationFailed = (uri: string, error: string): TextResult =>
   plainText(500, entitiesFor(`Internal Server Error: ${quote(uri)}: ${error}`));
 
-/** An unexpected error. Its details go to the log only. */
+/** The response to an unexpected error. Its details are only in the log. */
 export const panicked = plainText(500, 'This request caused apiserver to panic. Look in the logs for details.');
 
 const {
@@ -49,9 +49,9 @@ const {
   apiVersion: _version,
   ...late
 } = timeout('request did not complete within the allotted timeout', {}).toStatus();
-/** A request took longer than it may. Kubernetes writes this Status without its type, and as text. */
+/** The response to a request that took too long. As in Kubernetes, this is a Status without its type, as text. */
 export const timedOut: TextResult = { type: 'text', code: 504, text: `${JSON.stringify(late)}\n` };
 
-/** Paths whose requests have no deadline. */
+/** Matches the paths whose requests have no deadline. */
 const alwaysAnswered = /^\/(?:readyz|livez|healthz|metrics)/;
 export const isAlwaysAnswered = (path: string): boolean => alwaysAnswered.test(path);

@@ -1,7 +1,7 @@
 import type { Query } from '../../api/options.js';
 import type { ApiRequest, RequestInfo } from '../request.js';
 
-/** Labels of requests in metrics, chosen so that there are few values whatever a request contains. */
+/** Returns the labels of requests in metrics, which have few values whatever a request contains. */
 
 const resourceVerbs = new Map([
   ['get', 'GET'],
@@ -65,7 +65,7 @@ export function knownPath(path: string): string {
 }
 
 const namedUsers = new Set(['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default']);
-/** Returns the kind of a user name: names themselves are private, and too many. */
+/** Returns the kind of a username: the usernames themselves are private, and too many. */
 export function userSort(username: string): string {
   if (namedUsers.has(username)) return username;
   return username.includes('@') ? 'email_id' : 'other';

@@ -12,19 +12,22 @@ import { component, type ResourceLabels, requestFamilies } from './request-metri
 
 /** The time series of one kind of request. */
 export interface RequestSeries {
-  /** Counts an answer. `bytes` is its size, which is counted for reads only; `onWebhooks` are the seconds that webhooks took. */
+  /**
+   * Counts a response. `bytes` is its size, which is counted only for reads; `onWebhooks` is the time in seconds that
+   * webhooks took.
+   */
   answered(code: number, seconds: number, bytes: number, onWebhooks?: number): void;
   /** Counts a request that the server ended to protect itself. */
   terminated(code: number): void;
-  /** Counts an answer that was broken off after it had begun. */
+  /** Counts a response that was aborted after it had begun. */
   aborted(): void;
-  /** Counts a long-running request; returns a function that counts its end. */
+  /** Counts a long-running request. Returns a function that counts its end. */
   running(): () => void;
 }
 
 /** The time series of watch events of one resource. */
 export interface WatchSeries {
-  /** Counts an event. `initial`: it belongs to the initial state. */
+  /** Counts an event; `initial` if it belongs to the initial state. */
   event(bytes: number, initial: boolean): void;
   /** Counts that the initial state was sent. */
   initialised(seconds: number): void;
@@ -127,7 +130,7 @@ export class RequestMetrics {
     return made;
   }
 
-  /** Refers to no definition, because series outlive their kind. */
+  /** Creates the series. They must not refer to a definition, because they outlive it. */
   #make(dryRun: string, labels: ResourceLabels, isDeprecated: boolean): RequestSeries {
     const { totals, durations, slis, sizes, terminations, aborts, longRunning, deprecated } = this.#families;
     const codes = new Map<number, { add(): void }>();

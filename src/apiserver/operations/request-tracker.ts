@@ -11,7 +11,7 @@ import { Latencies } from './latencies.js';
 import type { Operations } from './operations.js';
 import { scopeOf } from './request-labels.js';
 
-/** The result recorded for a request that timed out, as in Kubernetes. */
+/** The result that is recorded for a request that timed out, as in Kubernetes. */
 const late = resultOf(deadlineExceeded({}));
 
 /**
@@ -44,7 +44,7 @@ export class RequestTracker {
     return this.#record;
   }
 
-  /** The caller was authenticated. */
+  /** Records that the caller was authenticated. */
   authenticated({ user, annotations = {} }: Pick<Authenticated, 'user' | 'annotations'>): void {
     this.#operations.metrics?.authenticated('success', this.#seconds(), user.username);
     this.#latencies.took('authentication', this.#milliseconds());
@@ -53,29 +53,29 @@ export class RequestTracker {
     for (const [key, value] of Object.entries(annotations)) this.#record.annotate(key, value);
   }
 
-  /** The request comes from this process, which vouches for the user. */
+  /** Records that the request comes from this process, which vouches for the user. */
   authenticatedLocally(user: UserInfo): void {
     this.#begin(user);
   }
 
-  /** Authentication failed. `refused`: why the presented credentials are invalid. */
+  /** Records that authentication failed. `refused` says why the credentials are invalid. */
   unauthenticated(error: ApiError, refused: AuthenticationError | undefined): void {
     this.#operations.metrics?.authenticated(refused === undefined ? 'failure' : 'error', this.#seconds(), '');
     this.#unidentified(error, refused?.annotations);
   }
 
-  /** The request was refused before authentication. */
+  /** Records that the request was refused before authentication. */
   refusedUnauthenticated(error: ApiError): void {
     this.#unidentified(error);
   }
 
-  /** The request timed out before authentication. */
+  /** Records that the request timed out before authentication. */
   expiredUnauthenticated(): void {
     this.#operations.metrics?.of(this.#request).terminated(504);
     this.#unidentified(deadlineExceeded({}));
   }
 
-  /** Impersonation was allowed, or not (undefined), which took this many milliseconds. */
+  /** Records that impersonation was allowed, or refused (undefined), and how many milliseconds that took. */
   impersonating(impersonated: Impersonated | undefined, milliseconds: number): void {
     this.#operations.impersonations?.attempted(impersonated, milliseconds);
     this.#latencies.took('impersonation', milliseconds);
@@ -95,14 +95,14 @@ export class RequestTracker {
     return false;
   }
 
-  /** Authorization was decided, which took this many milliseconds. */
+  /** Records the decision of the authorizer, and how many milliseconds it took. */
   authorized(decision: Decision, milliseconds: number): void {
     this.#operations.metrics?.authorized(decision.verdict, milliseconds / 1_000);
     this.#latencies.took('authorization', milliseconds);
     this.#record?.decided(decision);
   }
 
-  /** An unexpected error occurred. */
+  /** Records an unexpected error. */
   panicked(error: unknown): void {
     this.#panic = error ?? new Error('unknown');
   }
@@ -112,7 +112,7 @@ export class RequestTracker {
     this.#deadline = this.#operations.clock.monotonic() + milliseconds;
   }
 
-  /** The request timed out. Its work goes on, and counts as in flight until it ends. */
+  /** Records that the request timed out. Its work continues, and counts as in flight until it ends. */
   expired(work: Promise<unknown>): void {
     this.#isLate = true;
     this.#operations.metrics?.of(this.#request).terminated(504);
@@ -120,7 +120,7 @@ export class RequestTracker {
     void work.then(leave, leave);
   }
 
-  /** Adds the callbacks to the response that report its end. A watch that has begun reports its own end. */
+  /** Returns the response with callbacks that report its end. A watch that has begun reports its own end. */
   tracked(response: ApiResponse): ApiResponse {
     const { result } = response;
     const onSettled = (outcome: Outcome): void => this.#settle(outcome);
@@ -169,7 +169,7 @@ export class RequestTracker {
       this.#record.panicked(this.#panic);
       return;
     }
-    // The duration of a watch means nothing.
+    // The duration of a watch is of no interest.
     if (this.#request.info.verb !== 'watch') {
       for (const [key, value] of this.#latencies.annotations(this.#milliseconds())) this.#record.annotate(key, value);
     }
@@ -196,7 +196,9 @@ export class RequestTracker {
   }
 }
 
-/** Wraps a handler for callers in this process: a response other than a watch is settled as soon as they have it. */
+/**
+ * Wraps a handler for callers in this process: a response other than a watch is complete as soon as the caller has it.
+ */
 export const settlingAtOnce =
   (handle: (request: ApiRequest) => Promise<ApiResponse>) =>
   async (request: ApiRequest): Promise<ApiResponse> => {

@@ -21,7 +21,7 @@ export interface AppliedBody {
   readonly repeated: string | undefined;
 }
 
-/** Reads the body of an apply request, YAML or JSON. Throws ApiError 400. */
+/** Parses the body of an apply request, YAML or JSON. Throws ApiError (400). */
 export async function readApplyConfiguration(body: RequestBody): Promise<AppliedBody> {
   const { value, duplicates } = await readText(body);
   const repeated = duplicates.length === 0 ? undefined : `error converting YAML to JSON: ${duplicates.join(', ')}`;
@@ -44,8 +44,8 @@ async function readText(body: RequestBody): Promise<Pick<ParsedJson, 'value' | '
 }
 
 /**
- * Applies a configuration and turns the result into an object of the kind. `decode` reads it as any body of the kind is
- * read, defaults included; a DecodeError becomes the 500 that Kubernetes answers.
+ * Applies a configuration and converts the result to an object of the kind. `decode` decodes it as a body of the kind,
+ * including defaults; a DecodeError becomes the 500 that Kubernetes returns.
  *
  * @throws ApiError
  */
@@ -78,7 +78,7 @@ function* decodedBy(decoding: Steps<DecodedObject>, config: JsonObject): Steps<D
   }
 }
 
-/** Treats repeated members as fieldValidation asks: sends a warning or throws a 400. */
+/** Handles repeated members as fieldValidation requires: adds a warning or throws a 400. */
 export function checkRepeated(
   { repeated }: AppliedBody,
   fieldValidation: FieldValidation,

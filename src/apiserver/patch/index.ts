@@ -17,7 +17,7 @@ import type { PatchText, PatchType, ReadPatch } from './patch-type.js';
 import { strategicPatch } from './strategic.js';
 import { converterMessage, convertUnstructured } from './unstructured.js';
 
-/** The patch types by media type, in the order in which refusals name them. */
+/** The patch types by media type, in the order in which refusals list them. */
 const patchTypes = {
   'application/json-patch+json': jsonPatch,
   'application/merge-patch+json': mergePatch,
@@ -30,7 +30,7 @@ const patchTypes = {
  * Returns the patch type of a request. The route of a built-in kind accepts a list that contains a patch type, and then
  * checks `accept`.
  *
- * @throws ApiError 415 when the kind takes no patch of that type.
+ * @throws ApiError 415 if the kind does not support patches of that type
  */
 export function patchTypeOf(
   contentType: string | undefined,
@@ -68,7 +68,7 @@ export function* readPatch(
   return type.read(text, options);
 }
 
-/** Reads the text of a patch. A syntax error is thrown later, because each patch type has its own message for it. */
+/** Parses the text of a patch. A syntax error is thrown later, because each patch type has its own message for it. */
 function* textOf({ bytes }: RequestBody): Steps<PatchText> {
   try {
     const read = yield* readJsonInSteps(bytes);
@@ -86,19 +86,18 @@ export interface DecodedObject extends EmptyMembers {
   readonly strict: readonly string[];
 }
 
-/** A patched object, with the warnings that fieldValidation asks for. */
+/** A patched object, with the warnings that fieldValidation requires. */
 export interface PatchedObject extends EmptyMembers {
   readonly object: ApiObject;
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads a patch, applies it to the JSON form of an object (`current`, as the version of the endpoint prints it) and
- * decodes the result. `decode` reads it as any body of the kind is read, defaults included, and reports the unknown
- * fields.
+ * Reads a patch, applies it to the JSON form of an object (`current`, in the version of the endpoint) and decodes the
+ * result. `decode` decodes it as a body of the kind, including defaults, and reports the unknown fields.
  *
- * @throws ApiError when the patch does not apply, its result does not decode, or fieldValidation is strict and a member
- * is unknown or repeated.
+ * @throws ApiError if the patch does not apply, if its result does not decode, or if fieldValidation is strict and a
+ * member is unknown or repeated
  */
 export function* applyPatch(
   reading: Steps<ReadPatch>,
@@ -106,7 +105,9 @@ export function* applyPatch(
     readonly current: JsonObject;
     readonly schema: Schema;
     readonly fieldValidation: FieldValidation;
-    /** Strategic merge patch converts its result instead of decoding it, with error texts of its own. */
+    /**
+     * Whether the result is converted instead of decoded, with error texts of its own, as for strategic merge patch.
+     */
     readonly converts: boolean;
     readonly decode: (result: JsonObject, text: ParsedJson) => Steps<DecodedObject>;
   },
@@ -147,10 +148,12 @@ function noObject(result: Json): string {
   return 'the result is not an object';
 }
 
-/** Most characters of a result that an answer quotes. It contains them twice, escaped twice. */
+/**
+ * The maximum number of characters of a result that a response quotes. The response contains them twice, escaped twice.
+ */
 const maxShown = 65_536;
 
-/** Returns the answer to a patch whose result is not an object of the kind. */
+/** Returns the error for a patch whose result is not an object of the kind. */
 const undecodable = (shown: string, why: string): ApiError =>
   invalidObject({ group: '', kind: '' }, [
     invalid('patch', shown.length > maxShown ? `${shown.slice(0, maxShown)}...` : shown, why),

@@ -8,7 +8,7 @@ import { readSpelled } from './spelling.js';
 
 const mostComplaints = 100;
 
-/** Limit for patches that callers send. */
+/** The maximum number of operations in a patch that a caller sends. */
 export const maxOperations = 10_000;
 
 const texts: ReadonlySet<string> = new Set(['op', 'path', 'from']);
@@ -17,14 +17,14 @@ const members: ReadonlySet<string> = new Set([...texts, 'value']);
 /** The operations of a patch. */
 export interface ReadOperations {
   readonly operations: readonly PatchOperation[];
-  /** Unknown and repeated members. */
+  /** The errors about unknown and repeated members. */
   readonly strict: readonly string[];
   /** Whether values may be spelt differently from how Go writes them. */
   readonly isOdd: boolean;
   readonly numberError?: string | undefined;
 }
 
-/** Reads the operations of a patch. `isStrict`: as Kubernetes does for a caller who asks for field validation. */
+/** Reads the operations of a patch. `isStrict`: as Kubernetes does if the caller requests field validation. */
 export function readOperations(read: PatchText, isStrict: boolean): ReadOperations {
   const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : why);
   const { value, exact, duplicates, numberError, bytes } = parsePatch(read, refuse);
@@ -53,7 +53,7 @@ export function readOperations(read: PatchText, isStrict: boolean): ReadOperatio
     const operation = operationOf(item ?? {});
     operations.push(spelt === undefined ? operation : { ...operation, value: (spelt[index] as JsonObject)?.['value'] });
   }
-  // In the answer of a webhook the number of values is limited instead.
+  // In the response of a webhook, the number of values is limited instead.
   if (isStrict && operations.length > maxOperations) {
     throw entityTooLarge(
       `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`,
@@ -65,7 +65,7 @@ export function readOperations(read: PatchText, isStrict: boolean): ReadOperatio
 interface Repeated {
   readonly index: number;
   readonly name: string;
-  /** The member itself is repeated, not one inside it. */
+  /** Whether the member itself is repeated, not one inside it. */
   readonly isWhole: boolean;
   readonly text: string;
 }
@@ -80,8 +80,8 @@ const repeatedMembers = (duplicates: readonly string[]): Repeated[] =>
     .reverse();
 
 /**
- * Returns the unknown and repeated members of an operation in the order in which they are sent, and removes what it
- * returns from `repeated`.
+ * Yields the errors about unknown and repeated members of an operation in the order in which they are sent, and removes
+ * them from `repeated`.
  */
 function* complaintsAbout(item: Members, index: number, repeated: Repeated[]): Generator<string> {
   const seen = new Set<string>();

@@ -19,9 +19,12 @@ export class DoesNotApply extends Error {
   }
 }
 
-/** Total bytes of JSON that `copy` operations may add. */
+/** The maximum size of the JSON that `copy` operations may add in total, in bytes. */
 const maxCopied = 3 * 1024 * 1024;
-/** Total number of items that insertions and removals may move: about a second's work, more than any honest patch. */
+/**
+ * The maximum number of items that insertions and removals may move in total. They take about a second, more than any
+ * reasonable patch needs.
+ */
 const maxMoved = 500_000_000;
 
 type Container = Record<string, Json> | Json[];
@@ -62,14 +65,17 @@ export class JsonPatcher {
     this.#walk(value);
   }
 
-  /** Compares two values and marks all of the value as traversed. A value equal to one that was read is no deeper than that. */
+  /**
+   * Compares two values and marks everything in the value as traversed. A value that equals one that was read is not
+   * deeper than that one.
+   */
   compare(value: Json, other: Json): boolean {
     const isSame = same(value, other);
     if (isSame) this.#walkAll(value);
     return isSame;
   }
 
-  /** Returns the container that a path leads into and the key there, for reading; undefined if there is none. */
+  /** Returns the container that a path leads into and the key in it, for reading; undefined if there is none. */
   find(path: string): { readonly container: Json; readonly key: string } | undefined {
     const keys = keysOf(path);
     const key = keys.pop();
@@ -88,7 +94,7 @@ export class JsonPatcher {
   reach(path: string): { readonly container: Container; readonly key: string } | undefined {
     const keys = keysOf(path);
     const key = keys.pop();
-    // Found first, so that nothing is copied on the way to a missing target.
+    // The target is looked up first, so that nothing is copied on the way to a missing one.
     if (key === undefined || this.find(path) === undefined) return undefined;
     this.#root = this.#owned(this.#root);
     let at = this.#root as Container;
@@ -120,7 +126,7 @@ export class JsonPatcher {
     if (this.#moved > maxMoved) throw new DoesNotApply('the operations move too many items');
   }
 
-  /** Returns the value as it is read and shown: members of traversed containers are sorted. */
+  /** Returns the value as it is read and shown, with the members of traversed containers sorted. */
   ordered(value: Json, later: DeferredWork): Json {
     if (typeof value !== 'object' || value === null || !this.#walked.has(value)) return value;
     if (isList(value)) return value.map((item) => this.ordered(item, later));
@@ -163,7 +169,7 @@ function given(text: string | undefined, complaint: string): string {
   return text;
 }
 
-/** Returns what was found. Throws DoesNotApply if it is undefined. */
+/** Returns the value. Throws DoesNotApply if it is undefined. */
 function there<T>(found: T | undefined, complaint: string): T {
   if (found === undefined) throw new DoesNotApply(`${complaint}: ${missing}`);
   return found;
@@ -338,7 +344,7 @@ function jsonText(value: Json): string {
   }
 }
 
-/** Whether an operation can place a value with others inside it. */
+/** Whether an operation can insert a value that contains others. */
 export const canNest = ({ op, value }: PatchOperation): boolean =>
   op === 'copy' || op === 'move' || (typeof value === 'object' && value !== null);
 

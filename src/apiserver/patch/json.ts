@@ -10,9 +10,9 @@ import type { PatchText, PatchType } from './patch-type.js';
 import { readBack, writeSpelled } from './spelling.js';
 
 /**
- * JSON Patch (RFC 6902), with the leniencies of the library Kubernetes uses: `replace` adds a missing member, `test`
- * of null passes on one, `copy` of one adds null, negative indexes count from the end, whatever precedes the first
- * slash of a path is ignored.
+ * JSON Patch (RFC 6902), with the leniencies of the library that Kubernetes uses: `replace` adds a missing member,
+ * `test` of null passes for one, `copy` of one adds null, negative indexes count from the end, and text before the
+ * first slash of a path is ignored.
  */
 export const jsonPatch: PatchType = {
   for: 'all',
@@ -27,7 +27,7 @@ export const jsonPatch: PatchType = {
         const patching = new JsonPatcher(current, isOdd);
         try {
           const done = checkDepth(yield* patching.run(operations), nests);
-          // The text of unusual spellings is read from the whole result, so that nothing may be deferred.
+          // Unusual spellings are read from the whole result, so that nothing may be deferred.
           result = patching.ordered(done, isOdd ? noDeferral : later);
           if (!isOdd) return result;
           text = yield* readBack(result);
@@ -42,10 +42,13 @@ export const jsonPatch: PatchType = {
   },
 };
 
-/** A JSON Patch from elsewhere than a caller, with detailed error messages. */
+/** A JSON Patch that does not come from a caller, with detailed error messages. */
 export interface ReceivedPatch {
   readonly isEmpty: boolean;
-  /** Applies the patch; the given object is not changed. `text` is the result as the patch spells it. Throws DoesNotApply. */
+  /**
+   * Applies the patch; the given object is not changed. `text` is the result in the spelling of the patch. Throws
+   * DoesNotApply.
+   */
   apply(current: JsonObject): Steps<{ readonly result: JsonObject; readonly text: ParsedJson }>;
 }
 

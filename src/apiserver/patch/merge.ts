@@ -8,8 +8,8 @@ import { type PatchText, type PatchType, parsePatch } from './patch-type.js';
 import { readBack, readSpelled } from './spelling.js';
 
 /**
- * Merge patch (RFC 7386): members are merged, null removes one, anything else replaces. Inside lists and below members
- * that are new, nulls of objects are dropped; a list that takes the place of an object keeps them, as in Kubernetes.
+ * Merge patch (RFC 7386): members are merged, null removes a member, and any other value replaces. In lists and below
+ * new members, nulls of objects are dropped; a list that replaces an object keeps them, as in Kubernetes.
  */
 export const mergePatch: PatchType = {
   for: 'all',

@@ -3,9 +3,12 @@ import { goValue } from '../../api/go-print.js';
 import { isObject, type Json, member } from '../../api/object.js';
 import { wrongType } from './go-kinds.js';
 
-/** The order of lists that a strategic merge patch merges. */
+/** Determines the order of lists that a strategic merge patch merges. */
 
-/** Returns the position of each item by its identity: the value of its key, or the item itself. The first of several counts. */
+/**
+ * Returns the position of each item by its identity: the value of its key, or the item itself. Of equal identities, the
+ * first one counts.
+ */
 export function ordered(items: readonly Json[], key: string | undefined): Map<Json | undefined, number> {
   const places = new Map<Json | undefined, number>();
   for (const [place, item] of items.entries()) {
@@ -30,8 +33,8 @@ function keyOf(item: Json, key: string): Json {
 }
 
 /**
- * Sorts a merged list: items named in `order` come in that order, others in the order of the live list, and a named
- * item follows an unnamed one only if it did so before. Where items have a key, each must have it.
+ * Sorts a merged list: items that `order` names are in that order, others in the order of the live list, and a named
+ * item follows an unnamed one only if it did so before. If items have a key, all must have it.
  */
 export function sortMergedList(
   items: readonly Json[],
@@ -65,8 +68,8 @@ export function sortMergedList(
 }
 
 /**
- * Sorts like Go. Kubernetes' comparison calls an item without a position both less and greater than every other. Go
- * sorts up to twenty items by insertion, which brings such an item to the front, ahead of earlier ones.
+ * Sorts as Go does. The comparison of Kubernetes considers an item without a position both less and greater than all
+ * others. Go sorts up to twenty items by insertion, which moves such an item to the front, before earlier ones.
  */
 function sorted(items: readonly Json[], placeOf: (item: Json) => number): readonly Json[] {
   if (items.length > 20) {

@@ -7,7 +7,7 @@ import type { Schema } from '../../schema/schema.js';
 
 /** A type of patch, identified by its media type. Server-side apply is separate (see apply.ts). */
 export interface PatchType {
-  /** Some patches need merge keys, which only built-in kinds have. */
+  /** The kinds that support the patch type: some need merge keys, which only built-in kinds have. */
   readonly for: 'built-in' | 'all';
   /** Reads a patch. Throws ApiError (400, 413). */
   read(text: PatchText, options: { readonly fieldValidation: FieldValidation }): ReadPatch;
@@ -28,20 +28,20 @@ export function parsePatch(read: PatchText, refuse: (why: string) => Error): Ret
   }
 }
 
-/** A patch that has been read and can be applied, repeatedly if need be. */
+/** A patch that has been read and can be applied, more than once if necessary. */
 export interface ReadPatch {
-  /** Unknown and repeated members of the patch itself, for fieldValidation. */
+  /** Errors about unknown and repeated members of the patch itself, for fieldValidation. */
   readonly strict: readonly string[];
   /**
-   * Returns the changed JSON form of an object, not yet decoded and perhaps not an object any more. The given object is
-   * not changed. Large parts may be deferred to `later`, and the result is complete only after that; long work may come
-   * in steps.
+   * Returns the changed JSON form of an object, which is not decoded yet and may no longer be an object. The given
+   * object is not changed. Large parts may be deferred to `later`: the result is complete only after that. Long work
+   * may come in steps.
    *
-   * @throws ApiError when the patch does not fit the object.
+   * @throws ApiError if the patch does not fit the object
    */
   apply(current: JsonObject, schema: Schema, later: DeferredWork): Json | Steps<Json>;
-  /** Returns the last result as the patch spells it; absent if that makes no difference. */
+  /** Returns the last result in the spelling of the patch; absent if that makes no difference. */
   text?(result: JsonObject): ParsedJson | Steps<ParsedJson>;
-  /** Returns the text that error messages show as the value that does not decode. */
+  /** Returns the text that error messages show for a value that does not decode. */
   shown(result: Json): string;
 }

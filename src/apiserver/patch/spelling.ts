@@ -15,8 +15,8 @@ import { itemsPerStep, runSync, type Steps } from '../../api/steps.js';
  */
 
 /**
- * Longest patch whose spelling counts, in bytes. Longer ones are read by their meaning, because reading the spelling
- * would delay other requests.
+ * The maximum size of a patch whose spelling counts, in bytes. Longer ones are read by their meaning only, because
+ * reading the spelling would delay other requests.
  */
 const longest = 65_536;
 
@@ -50,12 +50,15 @@ export function* readBack(value: Json): Steps<ParsedJson> {
 /** A list or an object that is being written. */
 interface Unwritten {
   readonly values: readonly Json[];
-  /** Names of the members, for an object. */
+  /** The names of the members of an object. */
   readonly names: readonly string[] | undefined;
   at: number;
 }
 
-/** Writes pieces that are joined once. Joining them at each level would write deeply nested values once more for every level. */
+/**
+ * Writes pieces that are joined once. Joining them at every level would write deeply nested values again for each
+ * level.
+ */
 function* writtenInSteps(whole: Json): Steps<string> {
   const parts: string[] = [];
   const open: Unwritten[] = [];
@@ -92,7 +95,10 @@ function* writtenInSteps(whole: Json): Steps<string> {
   return htmlEscaped(text);
 }
 
-/** Copies a value. Go writes it on the way, which escapes the HTML characters in unusual spellings and changes nothing else. */
+/**
+ * Copies a value. Go writes it in between, which escapes the HTML characters in unusual spellings and changes nothing
+ * else.
+ */
 export function copyOf(value: Json): Json {
   if (isSymbol(value)) {
     const spelling = writeSpelled(value);

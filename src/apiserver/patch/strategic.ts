@@ -54,7 +54,7 @@ const setOrder = '$setElementOrder';
 
 const badOrder = (): ApiError => badRequest('invalid patch format of setElementOrder list');
 
-/** How the schema says a member is merged. */
+/** The merge strategy of a member in the schema. */
 interface Strategy {
   readonly schema: Schema;
   readonly strategy: 'merge' | 'replace' | '';
@@ -72,7 +72,7 @@ function strategyOf(schema: Schema, name: string): Strategy {
   };
 }
 
-/** The schema of members that a kind preserves without knowing them: maps are merged, lists are replaced. */
+/** The schema of members that a kind preserves although they are unknown: maps are merged, lists are replaced. */
 const open: Schema = { preserveUnknownFields: true };
 
 /** Returns the schema of a member. Like Go, accepts a name in another letter case. */
@@ -193,8 +193,8 @@ function checkPlaces(items: readonly Json[], order: readonly Json[], key: string
 }
 
 /**
- * Throws unless the items of a patch come in the order that it asks for. A directive other than `delete` may not follow
- * the last of them.
+ * Throws unless the items of a patch are in the requested order. A directive other than `delete` may not follow the
+ * last of them.
  */
 function checkOrder(given: readonly Json[], order: readonly Json[], key: string): void {
   if (order.length === 0 || given.length === 0) return;
@@ -340,7 +340,7 @@ function withItems(live: readonly Json[], given: readonly Json[], key: string, i
 
 const keyValue = (item: Json, key: string): Json | undefined => (isObject(item) ? member(item, key) : undefined);
 
-/** Returns what Kubernetes leaves of a patch after applying it; refusals quote that. */
+/** Returns what Kubernetes leaves of a patch after applying it, which refusals quote. */
 function leftOf(patch: JsonObject, original: JsonObject, schema: Schema): JsonObject {
   if (Object.hasOwn(patch, directive)) return patch[directive] === 'replace' ? withoutMember(patch, directive) : patch;
   const live = retained(original, patch);
@@ -370,7 +370,7 @@ function leftWhereNothingWas(value: Json): Json {
   return isObject(value) && Object.hasOwn(value, directive) ? value : cleaned(value, noDeferral, 'kept');
 }
 
-/** Does the same for the items of a list that is merged by a key. */
+/** Like `leftOf`, for the items of a list that is merged by a key. */
 function leftOfItems(given: readonly Json[], live: readonly Json[], { schema, strategy, key }: Strategy): Json {
   if (strategy !== 'merge' || key === '') return given;
   // Deleted and replaced items are not merged.

@@ -13,10 +13,10 @@ export type ConversionResult<Value extends Json> =
   | { readonly problem: string };
 
 /**
- * Converts decoded JSON into a built-in kind as Go's converter does: results of strategic merge patch and of apply go
- * through it instead of the JSON decoder. Integers that overflow their field lose their upper bits. Go types that
- * decode themselves are decoded where they stand, so that the first of all problems is reported. The contents of lists
- * and maps with thousands of items come last.
+ * Converts decoded JSON to a built-in kind as the converter of Go does, which handles the results of strategic merge
+ * patch and of apply instead of the JSON decoder. Integers that overflow their field lose their upper bits. Go types
+ * that decode themselves are decoded in place, so that the first of all problems is reported. The contents of lists and
+ * maps with thousands of items are converted last.
  */
 export function* convertUnstructured<Value extends Json>(
   schema: Schema,
@@ -125,7 +125,10 @@ const selfDecoding: ReadonlySet<WireShape> = new Set([
   'union',
 ]);
 
-/** Returns the error of a type that decodes itself. Such a type gets JSON with sorted members and does not know its path. */
+/**
+ * Returns the error of a type that decodes itself. Such a type receives JSON with sorted members and does not know its
+ * path.
+ */
 function ownProblem(schema: Schema, shape: WireShape, value: Json): string | undefined {
   if (!selfDecoding.has(shape)) return undefined;
   try {
@@ -146,7 +149,9 @@ function wholeProblem(value: Json, shape: WholeShape): string | undefined {
   return typeof value === 'bigint' || Number.isInteger(value) ? undefined : `cannot convert float64 to ${shape}`;
 }
 
-/** Doubles beyond 64 bits all become the smallest integer before they are truncated. */
+/**
+ * The limit of doubles that fit into 64 bits. Greater ones all become the smallest integer before they are truncated.
+ */
 const beyond64 = 2 ** 63;
 
 /** Truncates an integer to the bits of its field. */

@@ -10,10 +10,10 @@ import type { Result } from '../request.js';
 import { deleteObject } from './delete.js';
 import { type ListTarget, listObjects } from './list.js';
 
-/** Objects per page if the caller sets no limit, so that a given version is read exactly. */
+/** The number of objects in a page if the caller sets no limit, so that a given version is read exactly. */
 const pageSize = 10_000;
 
-/** Deletes the objects of a collection one by one, in order. Answers with the list as it was before. */
+/** Deletes the objects of a collection one by one, in order. Returns the list as it was before. */
 export async function deleteCollection(
   parts: Parts,
   target: ListTarget,
@@ -54,7 +54,7 @@ async function deleteEach(
       const found = { uid: metadata.uid };
       await deleteObject(parts, { definition, parameters, context: { ...context, key }, found });
     } catch (error) {
-      // Another caller has deleted it already. An object that has since taken its name is not meant.
+      // Another caller has deleted the object. An object that has since been created under its name is kept.
       if (!isReason(error, 'NotFound')) throw error;
     }
   }

@@ -17,14 +17,17 @@ import { replaceStored, withVersion } from '../write/update.js';
 export interface Deletion {
   readonly definition: ResourceDefinition;
   readonly parameters: DeleteParameters;
-  /** Its key identifies the object. */
+  /** The context of the request; its key identifies the object. */
   readonly context: RequestContext;
-  /** Set if the object was found in a collection that is being deleted: another object of the same name is not meant. */
+  /**
+   * Set if the object was found in a collection that is being deleted. Another object with the same name is then not
+   * deleted.
+   */
   readonly found?: { readonly uid: string | undefined };
 }
 
 /**
- * Deletes an object: at once if nothing holds it, otherwise by marking it. A marked object is removed with its last
+ * Deletes an object at once if nothing holds it, and otherwise marks it. A marked object is removed with its last
  * finalizer.
  */
 export async function deleteObject(parts: Parts, deletion: Deletion): Promise<Result> {
@@ -39,7 +42,7 @@ export async function deleteObject(parts: Parts, deletion: Deletion): Promise<Re
     previous,
     user: context.user,
     dryRun: parameters.dryRun,
-    // A kind with a deletion in several steps always deletes exactly the object that was found.
+    // A kind that is deleted in several steps always deletes exactly the object that was found.
     options: optionsOf(parameters, definition.deletion && previous.metadata.uid),
     warn: (text) => context.warn(text),
     annotate: context.annotate,
@@ -65,7 +68,7 @@ export async function deleteObject(parts: Parts, deletion: Deletion): Promise<Re
   }
 }
 
-/** Returns the options in the member order of Kubernetes. */
+/** Returns the options with their members in the order of Kubernetes. */
 const optionsOf = (
   { gracePeriodSeconds, preconditions, orphanDependents, propagationPolicy, givenDryRun: dryRun }: DeleteParameters,
   uid: string | undefined,
@@ -97,7 +100,9 @@ async function deleteOnce(
   return { type: 'entry', code, definition, entry: await replaceStored(parts, definition, entry, marked) };
 }
 
-/** Whether the object is already terminating and held by its kind: another delete changes nothing and skips admission. */
+/**
+ * Whether the object is already terminating and held by its kind: another deletion changes nothing and skips admission.
+ */
 const isHeld = ({ deletion }: ResourceDefinition, object: ApiObject): boolean =>
   object.metadata.deletionTimestamp !== undefined && deletion?.held(object) === true;
 
@@ -126,27 +131,29 @@ function markDeleted(
       ...withFinalizers.metadata,
       deletionTimestamp: timestamp(context.now),
       ...(special === undefined ? { deletionGracePeriodSeconds: 0 } : {}),
-      // A generation that a caller set is incremented even if the kind counts none, unless it is too large for a
-      // number.
+      // A generation that a caller has set is incremented even if the kind has no generations, unless it is too large
+      // for a number.
       ...(generation > 0 && Number.isSafeInteger(generation) && special === undefined
         ? { generation: generation + 1 }
         : {}),
     },
   };
-  // Such kinds are never removed by the first request, even if nothing holds them.
+  // Objects of such kinds are never removed by the first request, even if nothing holds them.
   if (special !== undefined) return special.mark(timed, context);
   return finalizers.length > 0 ? timed : undefined;
 }
 
-/** Sets the grace period to 0: once only finalizers hold an object, there is nothing else to wait for. */
+/**
+ * Returns the object with a grace period of 0: once only finalizers hold an object, there is nothing else to wait for.
+ */
 const withoutGrace = (object: ApiObject): ApiObject =>
   object.metadata.deletionGracePeriodSeconds === 0
     ? object
     : { ...object, metadata: { ...object.metadata, deletionGracePeriodSeconds: 0 } };
 
 /**
- * Adds or removes the finalizers of the garbage collector as the propagation policy asks. Kinds that are not collected
- * get none, because the collector would never remove them.
+ * Adds or removes the finalizers of the garbage collector as the propagation policy requires. Kinds that the collector
+ * ignores get none, because it would never remove them.
  */
 function collectorFinalizers(
   { garbageCollected }: ResourceDefinition,
@@ -180,7 +187,7 @@ function checkPreconditions(
         : undefined;
   if (wrong === undefined) return;
   if (definition.deletion !== undefined) throw conflict({ ...definition, name: metadata.name }, wrong);
-  // Here Kubernetes gives the kind, of the storage version, in the place of the plural.
+  // Kubernetes returns the kind, of the storage version, instead of the plural here.
   const { group, kind } = { ...definition, ...definition.storedAs };
   throw conflict({ group, plural: kind, name: metadata.name }, wrong);
 }

@@ -8,7 +8,7 @@ import type { ApiRequest, Result } from '../request.js';
 import type { Target } from '../resolve-target.js';
 import { readResourceVersion, waitForRevision } from '../revisions.js';
 
-/** Answers a GET of one object, also through a subresource. */
+/** Responds to a GET of one object, also through a subresource. */
 export async function getObject(
   parts: Parts,
   request: ApiRequest,
@@ -33,7 +33,9 @@ export async function getObject(
   return { type: 'entry', code: 200, definition, entry };
 }
 
-/** Refuses the parameter `export` as Kubernetes does, which up to 1.20 let it leave out what only the server sets. */
+/**
+ * Refuses the parameter `export` as Kubernetes does, where it omitted, up to version 1.20, what only the server sets.
+ */
 function refuseExport(query: Query): void {
   const given = query.get('export');
   if (given === undefined || !readBoolean(given)) return;

@@ -16,11 +16,11 @@ import { isSelected, readForSelection } from '../selected.js';
 import { readSelection, type Selection } from '../selection.js';
 import type { ShardSelector } from '../shard-selector.js';
 
-/** The collection, or the part of it, that a list reads. */
+/** The collection that a list reads, or the part of it. */
 export interface ListTarget {
   readonly definition: ResourceDefinition;
   readonly namespace: string;
-  /** Set if the path or a field selector names one object. */
+  /** The name of the object that the path or a field selector names, if it does. */
   readonly name?: string | undefined;
   /** The shard of the collection that the request selects. */
   readonly shard?: ShardSelector | undefined;
@@ -49,11 +49,11 @@ interface ReadPlan {
   readonly at: Revision | undefined;
   readonly after: string | undefined;
   readonly limit: number | undefined;
-  /** Key of the only object that can match, if its name and namespace are known. */
+  /** The key of the only object that can match, if its name and namespace are known. */
   readonly only: string | undefined;
   readonly continued: boolean;
   /**
-   * Whether Kubernetes would read from the store instead of the watch cache, as it does for pages of everything until
+   * Whether Kubernetes would read from the store instead of the watch cache, as it does for pages of all objects until
    * the cache is filled.
    */
   readonly pastCache: boolean;
@@ -109,7 +109,7 @@ async function planRead(
     signal: target.signal,
     uncached: uncached || pastCacheToo,
   });
-  // A single object needs no pages, so that no limit asks for a snapshot to take them from.
+  // A single object has no pages, so that no limit requires a snapshot for them.
   const exact = match === 'Exact' || (match === undefined && limit !== undefined && only === undefined);
   return exact ? { ...plain, at: version } : plain;
 }
@@ -124,8 +124,8 @@ interface Page {
 
 const chunk = 1_000;
 /**
- * If few objects match, ever more are read at once: reading a past state costs as much as has changed since, however
- * little is read.
+ * The maximum number of objects that are read at once. If few of them match, more and more are read at once: the cost
+ * of reading a past state depends on the number of changes since, not on how much is read.
  */
 const largestChunk = 64_000;
 
@@ -209,8 +209,8 @@ async function scanAt(
 }
 
 /**
- * Converts the entries of a list. In Kubernetes, lists and watches come from a cache for each version, which cannot be
- * filled while objects cannot be converted; what is read `pastCache` fails like a single object.
+ * Converts the entries of a list. In Kubernetes, lists and watches are served from a cache for each version, which
+ * cannot be filled while objects cannot be converted; reads `pastCache` fail like those of a single object.
  */
 export async function convertedForList(
   { definition, signal }: Pick<ListTarget, 'definition' | 'signal'>,

@@ -34,7 +34,7 @@ import { mayCreate, objectKeyOf, resultOf, type WriteRequest, writeRequest } fro
 import { type Update, updateObject } from '../write/update.js';
 import { projectedWrite } from './projection.js';
 
-/** Patches an object, with any type of patch. After a lost race the patch is applied again to the new object. */
+/** Patches an object, with any type of patch. After a write conflict, the patch is applied again to the new object. */
 export async function patchObject(
   parts: Parts,
   request: ApiRequest,
@@ -125,7 +125,7 @@ function patchChange(
 
 /**
  * Handles a patch that removed the version of a built-in kind or set the internal one. Kubernetes then decodes the
- * object as the internal version, in which every field has another name, so that no field is known, not even the name.
+ * object in the internal version, in which all fields have other names, so that no field is known, not even the name.
  */
 function inInternalForm(definition: ResourceDefinition, result: JsonObject): DecodedObject | undefined {
   if (definition.reader !== undefined) return undefined;
@@ -143,7 +143,7 @@ function inInternalForm(definition: ResourceDefinition, result: JsonObject): Dec
 }
 
 /**
- * Returns the definition of the same built-in kind in another group, if a patch has set that. The versions do not
+ * Returns the definition of the same built-in kind in another group, if a patch has set that group. The versions do not
  * differ otherwise.
  */
 function otherForm(served: Served, { origin, group, kind }: ResourceDefinition, result: JsonObject) {
@@ -152,7 +152,7 @@ function otherForm(served: Served, { origin, group, kind }: ResourceDefinition, 
   return served.definitions.find((one) => one.origin === origin && one.group === given && one.kind === kind);
 }
 
-/** Decodes the object as the kind that it names, and converts it to the expected one. */
+/** Decodes the object as the kind that it names, and converts it to the expected kind. */
 function* decodeOtherForm(
   { codec }: ResourceDefinition,
   other: ResourceDefinition,
@@ -163,7 +163,7 @@ function* decodeOtherForm(
   return { object: codec?.read(stored) ?? (stored as unknown as ApiObject), strict };
 }
 
-/** Throws if a patch has changed the kind of a built-in object, which JSON and merge patches can do. */
+/** Throws if a patch has changed the kind of a built-in object, which is possible with JSON and merge patches. */
 export function* checkKind(served: Served, definition: ResourceDefinition, result: JsonObject): Steps<void> {
   if (definition.reader !== undefined) return;
   const meta = checkTypeMeta(typeMetaOf(result));
@@ -180,8 +180,8 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
 
 /**
  * Decodes the result of a patch as an object of the kind, with its unknown fields; `read` is the object before
- * defaulting. A custom resource `made` by apply or a webhook is not decoded. `converts`: see `decodeText`. `text` is
- * the result as the patch spells it.
+ * defaulting. A custom resource that apply or a webhook `made` is not decoded. `converts`: see `decodeText`. `text` is
+ * the result in the spelling of the patch.
  */
 export function* decodeResult(
   definition: ResourceDefinition,
@@ -214,7 +214,7 @@ async function applyChange(
   { fieldValidation, force }: WriteParameters,
 ): Promise<Change> {
   const body = await request.body();
-  // Read only once there is an object to apply it to, or one to be created.
+  // Read only when there is an object that the configuration is applied to, or one that is created.
   let reading: Promise<AppliedBody> | undefined;
   return async (current) => {
     const turns = new TurnTaking();

@@ -16,7 +16,7 @@ import { attributesOf, type WriteRequest } from '../write/request.js';
 import { type ChangedObject, updateObject } from '../write/update.js';
 
 /**
- * Writes through a projection of the object, such as Scale: `change` returns the projected object for the current one,
+ * Writes through a projection of the object, such as Scale: `change` returns the new projection for the current one,
  * which is then written back into the object.
  */
 export async function projectedWrite(
@@ -74,7 +74,7 @@ const own = (
     }),
   );
 
-/** Reads the body of a PUT. In Kubernetes its type has no name in errors, so that they give no details. */
+/** Reads the body of a PUT. In Kubernetes its type has no name in errors, so that they contain no details. */
 export async function readProjected(...given: Parameters<typeof readObject>): Promise<ApiObject> {
   try {
     return await readObject(...given);

@@ -31,10 +31,12 @@ import { convertedForList, type ListTarget } from './list.js';
  */
 
 const bookmarkMs = 60_000;
-/** A last bookmark is sent this long before the end. */
+/** The time before the end at which a last bookmark is sent, in milliseconds. */
 const farewellMs = 2_000;
 const shortestMs = 1_800_000;
-/** After a change of the served form a watch still lasts at least this long, as in kube-apiserver. */
+/**
+ * The minimum time that a watch still lasts after a change of the served form, in milliseconds, as in kube-apiserver.
+ */
 const leaveAfterMs = 1_000;
 
 export function watchObjects(parts: Parts, target: ListTarget, parameters: ListParameters): WatchResult {
@@ -45,7 +47,7 @@ export function watchObjects(parts: Parts, target: ListTarget, parameters: ListP
   const fromState = version === undefined || version === 0n;
   const plan: WatchPlan = {
     initial: parameters.sendInitialEvents ?? fromState,
-    // Absent: as fresh as the request. 0: any state. N: not older than N.
+    // Absent: as recent as the request. 0: any state. N: not older than N.
     notBefore: version ?? 0n,
     after: fromState ? undefined : version,
     bookmarks: parameters.allowWatchBookmarks,
@@ -64,7 +66,7 @@ export function watchObjects(parts: Parts, target: ListTarget, parameters: ListP
   };
 }
 
-/** Throws if any object cannot be converted, so that the watch is refused before it begins. */
+/** Throws if an object cannot be converted, so that the watch is refused before it begins. */
 export async function checkConvertible({ store }: Parts, target: ListTarget): Promise<void> {
   const { entries } = await store.scan(storagePrefix(target.definition, target.namespace));
   await convertedForList(target, entries);
@@ -73,14 +75,14 @@ export async function checkConvertible({ store }: Parts, target: ListTarget): Pr
 interface WatchPlan {
   readonly initial: boolean;
   readonly notBefore: Revision;
-  /** Only changes after this revision; undefined means after the present one. */
+  /** The revision after which changes are sent; undefined for changes from now on. */
   readonly after: Revision | undefined;
   readonly bookmarks: boolean;
   readonly endMark: boolean;
   readonly lifetimeMs: number;
 }
 
-/** The collection to watch, and the plan for it. */
+/** The collection to watch, and how. */
 interface WatchedCollection {
   readonly target: ListTarget;
   readonly selection: Selection;
@@ -100,16 +102,18 @@ class Watch {
   readonly #ended = new AbortController();
   readonly #startedAt: number;
   #changes: Subscription | undefined;
-  /** Paused until the reader accepts more. */
+  /** Whether the watch pauses until the reader accepts more. */
   #resting = false;
-  /** Waiting for its end; no more events are sent. */
+  /** Whether the watch waits for its end and sends no more events. */
   #leaving = false;
-  /** Whether it has ever paused: it then resumes from its own position, not from one that the caller asked for. */
+  /**
+   * Whether the watch has ever paused. It then resumes from its own position, not from one that the caller requested.
+   */
   #rested = false;
   #last: { readonly previous: Entry; readonly shown: Entry } | undefined;
-  /** Everything up to this revision has been sent. */
+  /** The revision up to which everything has been sent. */
   #seen: Revision = 0n;
-  /** Whether the initial state was sent, if it was requested. */
+  /** Whether the initial state has been sent, if it was requested. */
   #isFollowing = false;
   /** The revision of the store when the watch began, or a later one; bookmarks are only sent for later revisions. */
   #began: Revision = 0n;
@@ -153,7 +157,10 @@ class Watch {
     this.#endWhenServedOtherwise();
   }
 
-  /** Returns the oldest revision to resume from. A caller that saw objects in an earlier form must list again. */
+  /**
+   * Returns the oldest revision that the watch may resume from. A caller that has seen objects in an earlier form must
+   * list again.
+   */
   #oldest(): Revision {
     const first = this.#parts.firstRevision();
     const { since = first } = this.#target.definition;
@@ -214,7 +221,7 @@ class Watch {
   }
 
   #onChange(change: Change): void {
-    // This change will come again later.
+    // This change will be delivered again later.
     if (this.#resting) return;
     try {
       const reading = this.#read(change);
@@ -241,8 +248,8 @@ class Watch {
   }
 
   /**
-   * Reads what sending the event needs, if a webhook converts the objects or they are large; undefined if nothing needs
-   * reading.
+   * Reads what is needed to send the event, if a webhook converts the objects or they are large; returns undefined if
+   * nothing needs to be read.
    */
   #read(change: Change): Promise<unknown> | undefined {
     if (change.type === 'progress') return undefined;
@@ -325,8 +332,8 @@ class Watch {
   }
 
   /**
-   * Ends a watch whose objects are no longer served in the same form. A recent watch ends with a delay: otherwise a
-   * definition that is changed several times in a row would make every client list again each time.
+   * Ends a watch whose objects are no longer served in the same form. A young watch ends with a delay: otherwise,
+   * several changes of a definition in a row would make every client list again each time.
    */
   async #leave(): Promise<void> {
     this.#leaving = true;

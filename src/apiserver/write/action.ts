@@ -11,8 +11,8 @@ import { recordOwnership } from './ownership.js';
 import { attributesOf, type WriteRequest } from './request.js';
 
 /**
- * Runs admission for a request that is answered and not stored. `parent` is the kind that it is made to, if any;
- * `prepare` returns the object that is validated and answered.
+ * Runs admission for a request that is answered and not stored. `parent` is the kind of the object that the request is
+ * made to, if any; `prepare` returns the object that is validated and answered.
  */
 export async function admitAction(
   parts: Parts,
@@ -21,7 +21,8 @@ export async function admitAction(
   parent?: ResourceDefinition,
   prepare?: (object: ApiObject) => Promise<ApiObject>,
 ): Promise<ApiObject> {
-  // An object of its own may not contain system fields; a request to another object may name the uid of that.
+  // A request on its own must not contain system fields; a request to another object may contain the uid of that
+  // object.
   const sent = parent === undefined ? wipeSystemFields(given) : given;
   const placed = inNamespace(request.definition, request.context, sent);
   const owned = dedupeOwners(placed, request.context, 'request');

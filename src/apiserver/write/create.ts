@@ -21,11 +21,11 @@ const nameAttempts = 8;
 
 /** How an object is created. */
 export interface Creation {
-  /** Whether managedFields have been computed already (apply). */
+  /** Whether managedFields are computed already (apply). */
   readonly managed?: boolean;
   /**
-   * Set if a PUT or an apply found no object to change; a resourceVersion in the body is then ignored. The object is
-   * stored under this key, whatever its final name.
+   * The key under which the object is stored, whatever its final name, if a PUT or an apply found no object to change.
+   * A resourceVersion in the body is then ignored.
    */
   readonly byUpdate?: ObjectKey;
   /** Called once the object is known to be valid; throws if the caller may not create it. */
@@ -66,7 +66,7 @@ function nameFor({ random }: Parts, { definition }: WriteRequest, { metadata }: 
 
 /** An object to be created. */
 interface Candidate {
-  /** With field ownership recorded, and changed by admission; unnamed if a name is generated. */
+  /** The object with field ownership recorded and after admission; without a name if one is to be generated. */
   readonly object: ApiObject;
   /** The attributes that admission saw. */
   readonly attributes: AdmissionAttributes;
@@ -84,10 +84,10 @@ async function admitted(
 ): Promise<Candidate> {
   const { definition, context } = request;
   const placed = inNamespace(definition, context, given);
-  // System fields are cleared in the body of a POST only, not in that of a PUT or an apply, and not in what others make
-  // of it.
+  // System fields are cleared only in the body of a POST, not in that of a PUT or an apply, and not in the result of
+  // admission.
   const wiped = byUpdate === undefined ? wipeSystemFields(placed) : placed;
-  // In a dry run nothing sets the resourceVersion, and the one that was sent is returned.
+  // In a dry run nothing sets the resourceVersion, so that the one that was sent is returned.
   const storable = request.dryRun ? (all: ApiObject): ApiObject => all : withoutUnstored;
   let sent = dedupeOwners(storable(wiped), context, 'request');
   if (!managed) sent = await recordOwnership(request, undefined, sent, turns);
@@ -107,7 +107,7 @@ async function admitted(
   };
 }
 
-/** Creates the object under its name. Throws WriteConflict if that name exists. */
+/** Creates the object under its name. Throws WriteConflict if the name exists. */
 async function createOnce(
   parts: Parts,
   request: WriteRequest,
@@ -161,7 +161,9 @@ const withName = (object: ApiObject, name: string): ApiObject => ({
   metadata: { ...object.metadata, name },
 });
 
-/** Removes the fields that are not stored: the store sets resourceVersion, and selfLink is not kept. */
+/**
+ * Returns the object without the fields that are not stored: the store sets resourceVersion, and selfLink is not kept.
+ */
 function withoutUnstored(object: ApiObject): ApiObject {
   const { resourceVersion: _version, selfLink: _link, ...metadata } = object.metadata;
   return { ...object, metadata };

@@ -8,9 +8,9 @@ import type { RequestContext, ResourceDefinition } from '../../registry/resource
 import { isVersionless, missingVersionMessage } from '../kind-mismatch.js';
 import type { WriteRequest } from './request.js';
 
-/** Checks what a written object says about itself against the request and the stored object. */
+/** Checks the identity in a written object against the request and the stored object. */
 
-/** The object that an error is about. */
+/** Returns the object that an error is about. */
 export const errorSubject = (definition: ResourceDefinition, name: string | undefined) => ({
   group: definition.group,
   plural: definition.plural,
@@ -65,7 +65,7 @@ export function checkNoVersion({ metadata }: ApiObject, ignore: boolean): void {
     throw untyped('resourceVersion should not be set on objects to be created');
 }
 
-/** Returns the resourceVersion that the caller gives on an update; 0 if none. */
+/** Returns the resourceVersion that the caller sends with an update; 0 if there is none. */
 export function readGivenVersion({ metadata }: ApiObject): bigint {
   if (!metadata.resourceVersion) return 0n;
   const version = parseResourceVersion(metadata.resourceVersion);
@@ -95,7 +95,7 @@ function keptAt(definition: ResourceDefinition, key: ObjectKey, dryRun: boolean)
   return `${dryRun ? '' : '/registry'}${grouped ? `/${path}` : path.slice(path.indexOf('/'))}`;
 }
 
-/** Returns the error text of Kubernetes' storage for an object that does not meet a precondition. */
+/** Returns the error of the storage of Kubernetes for an object that does not meet a precondition. */
 export const preconditionFailed = (what: 'UID' | 'ResourceVersion', given: string, actual: string): string =>
   `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${actual}`;
 
@@ -117,11 +117,11 @@ export const uidOfMissing = (definition: ResourceDefinition, { name }: ObjectKey
   );
 
 export const versionMissing = (definition: ResourceDefinition, { name }: ObjectKey): ApiError => {
-  // Here Kubernetes gives the plural in the place of the kind.
+  // Kubernetes returns the plural instead of the kind here.
   const about = { group: definition.group, kind: definition.plural, name };
   return invalidObject(about, [invalid('metadata.resourceVersion', 0, 'must be specified for an update')]);
 };
 
-/** Returns the group that errors about the content of an object name: for a built-in kind that of its storage version. */
+/** Returns the group in errors about the content of an object; for a built-in kind that of its storage version. */
 export const groupInErrors = ({ origin, storedAs }: ResourceDefinition, group: string): string =>
   origin === 'built-in' ? (storedAs?.group ?? group) : group;

@@ -5,7 +5,7 @@ import { runInTurns, type TurnTaking } from '../../runtime/turn-taking.js';
 import { withVersions } from '../conversions.js';
 import type { WriteRequest } from './request.js';
 
-/** Records the fields that this write changes as owned by its manager. */
+/** Returns the object with the fields that this write changes recorded as owned by its manager. */
 export function recordOwnership(
   request: WriteRequest,
   live: ApiObject | undefined,
@@ -30,7 +30,7 @@ export function recordOwnership(
     return runInTurns(steps, turns);
   });
   if (definition.versions?.convertRemotely === undefined) return owned;
-  // Ownership cannot be expressed in a version that the object cannot be converted to: all entries are dropped.
+  // Ownership cannot be expressed in a version that the object cannot be converted to, so that all entries are dropped.
   return owned.catch(() => unowned(next));
 }
 

@@ -10,15 +10,15 @@ import type { Parts } from '../parts.js';
 import type { ApiRequest, Result } from '../request.js';
 import type { Target } from '../resolve-target.js';
 
-/** A write as `createObject`, `updateObject` and `admitAction` take it. */
+/** The parameters of a write for `createObject`, `updateObject` and `admitAction`. */
 export interface WriteRequest {
   readonly definition: ResourceDefinition;
-  /** The subresource through which this write came, if any. */
+  /** The subresource that the write is sent to, if any. */
   readonly view?: SubresourceView<ApiObject> | undefined;
   readonly context: RequestContext;
-  /** Whether to do everything except storing. */
+  /** Whether everything is done except storing the result. */
   readonly dryRun: boolean;
-  /** Recorded as the manager of the written fields. */
+  /** The name that is recorded as the manager of the written fields. */
   readonly manager: string;
   /** The subresource that is recorded with the manager. */
   readonly managedSubresource?: string | undefined;
@@ -27,8 +27,8 @@ export interface WriteRequest {
   /** Whether the caller has gone. */
   abandoned(): boolean;
   /**
-   * What validating admission sees instead of the object if the write came as another kind; mutating admission has run
-   * on that kind already.
+   * The objects that validating admission sees instead, if the object was sent as another kind; mutating admission has
+   * run on that kind already.
    */
   readonly validatedAs?: { next(object: ApiObject): ApiObject; previous(object: ApiObject): ApiObject } | undefined;
 }
@@ -36,12 +36,12 @@ export interface WriteRequest {
 /** The result of a write. */
 export interface WriteResult {
   readonly created: boolean;
-  /** The committed entry; absent in a dry run or when the object was released. */
+  /** The committed entry; undefined in a dry run, or if the object was removed. */
   readonly entry: Entry | undefined;
   readonly object: ApiObject;
 }
 
-/** The longest time of a write in milliseconds, however long its caller would wait. */
+/** The maximum duration of a write in milliseconds, however long its caller would wait. */
 export const longestWriteMs = 34_000;
 
 /** Returns the WriteRequest for a request. */
@@ -75,13 +75,15 @@ export function resultOf(definition: ResourceDefinition, { created, entry, objec
   return { type: 'object', code, definition, object };
 }
 
-/** Returns a check that the caller may create the object, which PUT and apply need if they create. */
+/**
+ * Returns a function that checks that the caller may create the object, which PUT and apply need if they create one.
+ */
 export const mayCreate = (parts: Parts, request: ApiRequest, user: UserInfo) => (): Promise<void> =>
   requireAccess(parts.authorizer, { ...accessOf(user, request.info), verb: 'create' });
 
 /**
- * Returns how an object is answered. What apply or admission `made` of a custom resource keeps its unknown members
- * until it is stored, but not in the answer.
+ * Returns the object as it is returned to the caller. A custom resource that apply or admission `made` keeps its
+ * unknown members until it is stored, but not in the response.
  */
 export const answerOf = ({ reader }: ResourceDefinition, made: boolean): ((object: ApiObject) => ApiObject) =>
   made && reader !== undefined ? reader.pruned : (object) => object;

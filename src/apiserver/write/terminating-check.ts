@@ -10,9 +10,9 @@ import type { Parts } from '../parts.js';
 import type { WriteRequest } from './request.js';
 
 /**
- * Checks again after a create that namespace and definition are not terminating: another server on the same store may
- * have deleted and emptied them between the last check and the commit. If so, the object is removed again. If they are
- * emptied only after this check, that removes the object.
+ * Checks again after a create that neither namespace nor definition is terminating: another server with the same store
+ * may have deleted and emptied them between the last check and the commit. In that case the object is removed again. If
+ * they are emptied only after this check, that removes the object.
  */
 export async function undoIfTerminating(
   { store, domains }: Parts,
@@ -48,8 +48,8 @@ export async function undoIfTerminating(
 }
 
 /**
- * Throws if the definition was deleted while webhooks were called: an object created after it was emptied would be left
- * behind.
+ * Throws if the definition was deleted while webhooks were called: an object that is created after the definition was
+ * emptied would be left behind.
  */
 export function checkStillDefined(
   { catalogue }: Parts,

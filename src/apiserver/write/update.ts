@@ -33,7 +33,7 @@ import { recordOwnership } from './ownership.js';
 import { answerOf, attributesOf, longestWriteMs, type WriteRequest, type WriteResult } from './request.js';
 import { updateViolations } from './violations.js';
 
-/** An object computed by an update. `managed`: its managedFields have been computed already. */
+/** The new object of an update. `managed`: its managedFields are computed already. */
 export interface ChangedObject extends EmptyMembers {
   readonly object: ApiObject;
   readonly managed: boolean;
@@ -43,12 +43,12 @@ export interface ChangedObject extends EmptyMembers {
 export interface Update {
   /**
    * Returns the new object, with the name of the URL, for the current one (undefined if there is none). Called again
-   * with the new current object after a lost race.
+   * with the new current object after a write conflict.
    */
   change(current: ApiObject | undefined): Promise<ChangedObject>;
   /**
-   * For PUT: the uid in the body must be that of the object, otherwise the write is a conflict. A patch that changes
-   * the uid is invalid instead.
+   * Whether the uid in the body must be that of the object, as for PUT; otherwise the write is a conflict. For a patch,
+   * a changed uid is invalid instead.
    */
   readonly checkUid: boolean;
   /** Whether to create the object if there is none. */
@@ -103,7 +103,7 @@ async function createByUpdate(
   const { object, managed } = await update.change(undefined);
   const { uid } = object.metadata;
   if (uid) throw uidMismatch(request, key, [uid, '']);
-  // A malformed version is refused even though there is nothing to compare it with.
+  // A malformed version is rejected even if there is nothing to compare it with.
   readGivenVersion(object);
   return createObject(parts, request, object, { managed, byUpdate: key, mayCreate: update.mayCreate });
 }
@@ -132,8 +132,8 @@ async function updateOnce(
   checkVersioned(sent);
   const placed = isAdmitted ? inNamespace(definition, context, sent) : sent;
 
-  // Generic rules see the object as sent; the rules of the kind see it with the fields restored that this subresource
-  // may not change.
+  // Generic rules see the object as it was sent; the rules of the kind see it with the fields restored that writes to
+  // this subresource may not change.
   const named = keepSystemFields(placed, previous, request);
   const whole =
     view === undefined
@@ -146,7 +146,7 @@ async function updateOnce(
   const violations = await runInTurns(updateViolations(request, next, previous, emptyMembers), turns);
   if (turns.isDue) await turns.next();
   if (violations.length) {
-    // The body may name another group or kind, even on subresources that restore both.
+    // The body may contain another group or kind, even on subresources that restore both.
     const group = groupInErrors(definition, groupOf(named.apiVersion));
     throw invalidObject({ group, kind: named.kind, name: next.metadata.name }, violations);
   }
@@ -160,17 +160,17 @@ async function updateOnce(
     return storeUpdated(parts, request, { entry, previous, next, made }, turns);
   }
   if (!request.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
-  // Nothing was stored, and the object is answered as it was sent.
+  // Nothing was stored, and the object is returned as it was sent.
   return { created: false, entry: undefined, object: withVersion(seen, entry) };
 }
 
 /** An update after admission, before preparation and validation. */
 interface AdmittedUpdate extends EmptyMembers {
-  /** With field ownership recorded, and changed by admission. */
+  /** The object with field ownership recorded, and after admission. */
   readonly object: ApiObject;
-  /** Whether admission changed it. */
+  /** Whether admission has changed the object. */
   readonly isAdmitted: boolean;
-  /** Whether apply or admission made it. */
+  /** Whether apply or admission made the object. */
   readonly made: boolean;
 }
 
@@ -266,7 +266,7 @@ function withGeneration(
   return { ...next, metadata: { ...next.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
 }
 
-/** Whether this write removed the last hold on a terminating object. */
+/** Whether this write has removed what held a terminating object last. */
 const isReleased = (definition: ResourceDefinition, next: ApiObject, previous: ApiObject): boolean =>
   previous.metadata.deletionTimestamp !== undefined &&
   (next.metadata.finalizers ?? []).length === 0 &&

@@ -15,7 +15,7 @@ import type {
   UpdateRules,
 } from '../../registry/resource-definition.js';
 
-/** The parts of a write that the rules need. */
+/** The parts of a write that the rules depend on. */
 interface Judged {
   readonly definition: ResourceDefinition;
   readonly context: RequestContext;
@@ -25,7 +25,7 @@ interface Judged {
 
 const defaultRules: readonly UpdateRules[] = ['metadata change', 'metadata', 'contents'];
 
-/** Whether the rules of the kind check metadata, if only on updates. */
+/** Whether the rules of the kind check metadata, at least on updates. */
 const looksAtMetadata = ({ updateRules: rules = defaultRules }: ResourceDefinition): boolean =>
   rules.includes('metadata') || rules.includes('metadata change');
 

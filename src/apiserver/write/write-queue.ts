@@ -1,15 +1,15 @@
 import type { Clock } from '../../runtime/clock.js';
 import { Deadlines } from '../operations/deadlines.js';
 
-/** Milliseconds that a write waits for others of the same object before it proceeds regardless. */
+/** The time that a write waits for others of the same object before it continues regardless, in milliseconds. */
 const patienceMs = 500;
 
 /**
- * Serialises writes of the same object. This is only an optimisation: a write that loses a race is retried anyway, but
+ * Serialises writes of the same object. This is only an optimisation: a write with a conflict is retried anyway, but
  * with many concurrent writers nearly all of them would do their work in vain.
  */
 export class WriteQueue {
-  /** By key; each promise resolves when the latest write is done. */
+  /** Promises by key, which resolve when the latest write is done. */
   readonly #last = new Map<string, Promise<void>>();
   readonly #patience: Deadlines;
 

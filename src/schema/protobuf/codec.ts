@@ -9,8 +9,8 @@ export interface Codec {
   read(reader: WireReader, depth: number, previous: Json | undefined): Json;
   /** Reads a large message, or an item of a list that is one, in steps. */
   readonly readInSteps?: (reader: WireReader, depth: number, previous: Json | undefined) => Steps<Json>;
-  /** Writes value, length and tag. `undefined` and null are the zero value. */
+  /** Writes value, length and tag, from back to front. Undefined and null are the zero value. */
   write(writer: WireWriter, number: number, value: Json | undefined): void;
-  /** Does the same for values that may be large, in steps. */
+  /** Like `write`, in steps for values that may be large. */
   readonly writeInSteps?: (writer: WireWriter, number: number, value: Json | undefined) => Steps<void>;
 }

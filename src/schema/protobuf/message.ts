@@ -11,9 +11,9 @@ import { writeText, wrongWireType } from './plain-message.js';
 import { scalars } from './scalars.js';
 import { ProtobufError, WireReader, type WireWriter, wireTypes } from './wire-format.js';
 
-/** Deepest nesting of messages that is accepted. */
+/** The maximum nesting of messages. */
 const maxDepth = 200;
-/** Fields per step when reading a large message. */
+/** The number of fields per step when a large message is read. */
 const fieldsInStep = 512;
 
 type JsonMembers = Readonly<Record<string, Json>>;
@@ -42,7 +42,7 @@ interface Field {
 /** Returns the message of a struct; compiled once for each schema. */
 export const messageOf = oncePer(structMessage);
 
-/** Shapes that Go's code omits when they are nil, pointer or not. */
+/** The shapes whose values Go omits when they are nil, even if they are no pointers. */
 const nilable: ReadonlySet<WireShape> = new Set<WireShape>(['list', 'map', 'bytes', 'union']);
 
 function structMessage(schema: Schema): Message {
@@ -233,7 +233,7 @@ function entries(schema: Schema): Codec {
     const of = value;
     const next = reader.entry((number) => {
       if (number === 1) name = reader.bytes().toString('utf8');
-      // The last of several values counts, as in Go, even if they are messages.
+      // As in Go, the last of several values counts, even for messages.
       else if (number === 2) read = of.read(reader, depth + 1, undefined);
       return number === 1 || number === 2;
     });
@@ -297,8 +297,8 @@ const message = (of: () => Message): Codec => ({
 });
 
 /**
- * A codec that wraps a list or map in `{ items: [...] }`, for one that is itself an item or a map's value, or a message
- * of its own.
+ * Returns a codec that wraps a list or map in `{ items: [...] }`, for lists and maps that are themselves items or
+ * values of a map, or messages of their own.
  */
 function nested(schema: Schema): Codec {
   const wrapper: Schema = {
@@ -318,8 +318,8 @@ function nested(schema: Schema): Codec {
 }
 
 /**
- * A codec for a message with one field per alternative. A boolean says whether there is a value, so that it is written
- * next to a schema, too.
+ * Returns a codec for a message with one field for each alternative. A boolean says whether there is a value, and is
+ * therefore written even beside a schema.
  */
 function union(schema: Schema): Codec {
   const alternatives = (schema.oneOf ?? []).map((of) => ({

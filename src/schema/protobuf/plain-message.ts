@@ -13,7 +13,7 @@ export const plainMessage = (
   fields: Object.fromEntries(fields.map(([of, type], at) => [at + 1, { name: of, type: wireTypes[type] }])),
 });
 
-/** Returns the fields in the order in which they come. */
+/** Reads the fields of a message in the order in which they occur. */
 export function readFields(
   reader: WireReader,
   { name, fields }: PlainMessage,

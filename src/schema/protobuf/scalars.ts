@@ -40,11 +40,11 @@ const quantity = plainMessage('Quantity', ['String_', 'bytes']);
 const intOrString = plainMessage('IntOrString', ['Type', 'varint'], ['IntVal', 'varint'], ['StrVal', 'bytes']);
 const rawExtension = plainMessage('RawExtension', ['Raw', 'bytes']);
 
-/** Years 1 to 9999; RFC 3339 cannot express others. */
+/** The range of times in seconds since the epoch: the years 1 to 9999. RFC 3339 cannot express others. */
 const firstSecond = -62_135_596_800n;
 const lastSecond = 253_402_300_799n;
 
-/** Encodes a time as seconds and nanoseconds since the epoch; an empty message is the absent time. */
+/** Returns a codec for times, which are seconds and nanoseconds since the epoch. An empty message is an absent time. */
 const timeCodec = (precise: boolean): Codec =>
   delimited(
     (bytes) => {

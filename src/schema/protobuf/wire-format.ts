@@ -10,7 +10,7 @@ export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGr
 const truncated = 'unexpected EOF';
 const overflow = 'proto: integer overflow';
 
-/** Most fields of one message, without those of nested messages. */
+/** The maximum number of fields of one message, not counting those of nested messages. */
 const maxFields = 50_000;
 
 /** Reads one message from front to back. */
@@ -19,7 +19,7 @@ export class WireReader {
   #at: number;
   readonly #end: number;
   #fields = 0;
-  /** Bytes that were read beyond the ends of map entries and are read again. */
+  /** The number of bytes that were read beyond the ends of map entries and are read again. */
   #beyond = 0;
 
   constructor(bytes: Uint8Array, from = 0) {
@@ -28,7 +28,7 @@ export class WireReader {
     this.#end = bytes.length;
   }
 
-  /** Bytes read so far. */
+  /** The number of bytes read so far. */
   get position(): number {
     return this.#at;
   }
@@ -121,10 +121,10 @@ export class WireReader {
   }
 
   /**
-   * Reads an entry of a map: returns a function that reads its next field, and returns false once there are no more.
-   * `read` reads the value of a field that it knows, and otherwise returns false. Go checks neither the types of key
-   * and value nor whether they end within the entry. In total entries may read no more bytes beyond their ends than
-   * there are in all: otherwise entries of a few bytes could each have all that follows read again.
+   * Reads an entry of a map. Returns a function that reads its next field, and returns false at the end. `read` reads
+   * the value of a field that it knows, and otherwise returns false. Like Go, this checks neither the types of key and
+   * value nor whether they end within the entry. All entries together may read no more bytes beyond their ends than
+   * there are in total: otherwise, entries of a few bytes could each read all that follows again.
    */
   entry(read: (number: number) => boolean): () => boolean {
     const end = this.#endOfNext();
@@ -184,7 +184,7 @@ export class WireWriter {
   #bytes = Buffer.allocUnsafe(initialSize);
   #start = initialSize;
 
-  /** Bytes written so far. */
+  /** The number of bytes written so far. */
   get length(): number {
     return this.#bytes.length - this.#start;
   }

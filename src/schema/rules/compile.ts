@@ -13,7 +13,7 @@ import { optionalOf, type Type } from '../../cel/types.js';
 import { followPath } from '../field-path.js';
 import type { Schema, ValidationRule } from '../schema.js';
 
-/** An expression that is ready to be evaluated, or its compile error. `cost` estimates the maximum cost of one evaluation. */
+/** A compiled expression, or its compile error. `cost` is the estimated maximum cost of one evaluation. */
 type CompiledExpression =
   | { readonly program: Program; readonly cost: () => Steps<Range>; readonly wrong?: undefined }
   | { readonly wrong: string };
@@ -21,12 +21,12 @@ type CompiledExpression =
 /** A compiled rule of a schema node. */
 export interface CompiledRule {
   readonly given: ValidationRule;
-  /** Undefined if the rule is empty. */
+  /** The rule; undefined if it is empty. */
   readonly rule: CompiledExpression | undefined;
-  /** Undefined if there is none, or if the rule itself does not compile. */
+  /** The messageExpression; undefined if there is none, or if the rule itself does not compile. */
   readonly message: CompiledExpression | undefined;
   readonly usesOldSelf: boolean;
-  /** `fieldPath` as errors print it. */
+  /** The `fieldPath`, as errors print it. */
   readonly fieldPath: string | undefined;
 }
 

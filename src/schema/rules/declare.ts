@@ -7,11 +7,11 @@ import type { Schema } from '../schema.js';
 import { withObjectMembers } from './resource-root.js';
 
 /**
- * What expressions know of values of a schema: their type, and their maximum size within one request. Sizes are
- * kube-apiserver's estimates (`k8s.io/apiserver/pkg/cel/common`).
+ * The declaration of a schema for expressions: the type of its values, and their maximum size within one request. Sizes
+ * are estimated as in kube-apiserver (`k8s.io/apiserver/pkg/cel/common`).
  */
 export interface DeclaredSchema extends DeclType {
-  /** Smallest size of its JSON, in bytes. */
+  /** The minimum size of its JSON in bytes. */
   readonly minSize: number;
 }
 
@@ -119,7 +119,7 @@ function declareText(schema: Schema): DeclaredSchema {
   }
 }
 
-/** A code point has up to four bytes. */
+/** Returns the maximum size of a text in bytes. A code point has up to four bytes. */
 function textLimit({ maxLength }: Schema): number | undefined {
   const most = atLeastZero(maxLength);
   return most === undefined ? undefined : most * 4;

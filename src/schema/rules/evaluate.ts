@@ -37,11 +37,11 @@ export type EvaluateRules = (value: Json, options?: EvaluationOptions) => Steps<
 interface EvaluationOptions {
   /** The previous value, for transition rules. */
   readonly previous?: Json | undefined;
-  /** Only warn about violations in unchanged values (KEP-4008). */
+  /** Whether violations in unchanged values only cause warnings (KEP-4008). */
   readonly ratcheting?: boolean;
-  /** Prefix of the fields of violations. */
+  /** The prefix of the fields of violations. */
   readonly path?: string;
-  /** Shared by the evaluations of one request. */
+  /** The budget, which is shared by all evaluations of one request. */
   readonly budget?: Budget;
 }
 
@@ -50,15 +50,15 @@ export interface Budget {
   left: number;
 }
 
-/** Cost units that all expressions of one request may use. */
+/** The number of cost units that all expressions of one request may use. */
 const perRequest = 10_000_000;
 export const requestBudget = (): Budget => ({ left: perRequest });
-/** Cost units per step. */
+/** The number of cost units per step. */
 const unitsInStep = 20_000;
-/** Cost units for the overhead of running a program. */
+/** The number of cost units for the overhead of running a program. */
 const unitsOfCall = 20;
 const unitsOfCompiling = 20;
-/** Longest message of a messageExpression, in bytes. */
+/** The maximum length of the result of a messageExpression in bytes. */
 const longestMessage = 5_120;
 
 /** Compiles the rules of a schema. `isRoot`: the schema is that of a whole resource. */
@@ -256,7 +256,7 @@ class Evaluation implements RuleFindings {
     return text === '' || text.includes('\n') || Buffer.byteLength(text) > longestMessage ? {} : { text };
   }
 
-  /** Evaluates a program. `value` is undefined if that cost more than one expression may. */
+  /** Evaluates a program. The `value` is undefined if the evaluation exceeded the cost limit of one expression. */
   #evaluate(program: Program, given: Variables): { readonly value: Value | undefined; readonly cost: number } {
     const { value, cost, isOverLimit = false } = program.evaluate(given);
     return isOverLimit ? { value: undefined, cost: perCallLimit } : { value, cost };
@@ -291,7 +291,7 @@ class Evaluation implements RuleFindings {
     this.#count(violation);
   }
 
-  /** Counts a finding; the limit on findings in one answer ends the evaluation. */
+  /** Counts a finding; once the limit on findings in one response is reached, the evaluation ends. */
   #count({ field, body }: Violation): void {
     this.#told += field.length + body.length;
     if (this.#told > maxViolationChars || this.violations.length + this.warnings.length >= maxViolations)
@@ -305,6 +305,8 @@ const variables =
   (name) =>
     name === 'self' ? self : name === 'oldSelf' ? oldSelf : undefined;
 
-/** Wraps the stored value for optionalOldSelf. Like kube-apiserver, shows it there as plain JSON, regardless of the schema. */
+/**
+ * Wraps the stored value for optionalOldSelf. As in kube-apiserver, it is plain JSON there, regardless of the schema.
+ */
 const optionalOf = (old: Json | undefined): Optional =>
   old === undefined || old === null ? new Optional() : new Optional(jsonValue(old) as Exclude<Value, Failure>);

@@ -10,10 +10,10 @@ import { Duration, Failure, type ListValue, Timestamp, Uint, type Value } from '
 
 /**
  * Lists of custom resources as expressions see them (KEP-2876): set lists and map lists have their own comparison and
- * addition. Items are looked up by their Go values, as in Kubernetes, with all the consequences.
+ * addition. Items are looked up by their Go values, as in Kubernetes, with all consequences of that.
  */
 
-/** Converts an item that was added to a list to the value that the list shows. */
+/** Converts an item that was added to a list to the value that the list contains. */
 type See = (item: Value) => Value;
 
 /** A list that grows at its end without copying: the cost of adding does not depend on the lengths of the lists. */
@@ -27,8 +27,8 @@ export const atomicList = (list: ListValue, see: See): ListValue => ({
 });
 
 /**
- * A list in which order means nothing; adding appends the items that are not in it yet. Its own items are looked up as
- * they were sent and others as expressions see them, so that integers of the type `number`, times and durations are
+ * A list whose order is irrelevant. Addition appends the items that are not in it yet. Its own items are looked up as
+ * they were sent, and others as expressions see them, so that integers of the type `number`, times and durations are
  * never found. Objects, lists and bytes cannot be looked up at all.
  */
 export function setList(list: ListValue, given: readonly Json[], see: See): ListValue {
@@ -71,9 +71,9 @@ function setByKeys(list: ListValue, see: See, keys: () => ReadonlySet<string>): 
 }
 
 /**
- * A list of objects that are identified by key fields; adding replaces an item with the same keys. Among items with
- * equal keys, which are invalid, the last is found and the others are kept, as in Kubernetes. The same happens if the
- * name of a key is escaped in expressions (`namespace`): Kubernetes looks for the escaped name, and finds no value.
+ * A list of objects that are identified by key fields. Addition replaces an item with the same keys. Among items with
+ * equal keys, which are invalid, the last one is found and the others are kept, as in Kubernetes. The same happens if
+ * the name of a key is escaped in expressions (`namespace`): Kubernetes looks for the escaped name, and finds no value.
  * `see` converts an item from elsewhere to one of this list.
  */
 export function keyedList(list: ListValue, keyFields: readonly string[], see: (item: JsonObject) => Value): ListValue {
@@ -91,7 +91,7 @@ export function keyedList(list: ListValue, keyFields: readonly string[], see: (i
   return listByKeys(list, keyOf, see);
 }
 
-/** Returns the key of an item; undefined matches no item. */
+/** Returns the key of an item; undefined if it matches no item. */
 type KeyOf = (item: Value) => string | undefined;
 
 function listByKeys(list: ListValue, keyOf: KeyOf, see: (item: JsonObject) => Value): ListValue {
@@ -178,8 +178,8 @@ const unhashable = (type: string): EvaluationAborted =>
   new EvaluationAborted(`runtime error: hash of unhashable type ${type}`);
 
 /**
- * Returns the key of an item. Up to three values count with their types; more of them are joined to an ambiguous text,
- * as in Kubernetes.
+ * Returns the key of an item. Up to three values are distinguished by type as well; more are joined to an ambiguous
+ * text, as in Kubernetes.
  */
 function itemKey(item: JsonObject, fields: readonly string[]): string {
   const values = fields.map((field) => member(item, field));

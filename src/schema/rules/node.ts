@@ -6,7 +6,7 @@ import { declareSchema } from './declare.js';
 
 /** The nodes of a schema that have rules. */
 
-/** A node of a schema that has rules, or has some below. */
+/** A node of a schema that has rules, or contains nodes that have some. */
 export interface RuleNode {
   readonly schema: Schema;
   readonly isRoot: boolean;
@@ -16,7 +16,7 @@ export interface RuleNode {
   readonly items: RuleNode | undefined;
   readonly values: RuleNode | undefined;
   readonly properties: ReadonlyMap<string, RuleNode>;
-  /** Branches of `allOf`, whose rules are about the values of this node. */
+  /** The branches of `allOf`, whose rules apply to the values of this node. */
   readonly allOf: readonly RuleNode[];
 }
 

@@ -4,7 +4,7 @@ import { duplicate, forbiddenField, invalid, required, type Violation } from '..
 import type { Failure } from '../../cel/values.js';
 import type { ValidationRule } from '../schema.js';
 
-/** Texts for validation rules that a value violates. */
+/** Returns the texts for validation rules that a value violates. */
 
 /** Returns the text of a rule in errors: its message, or else the rule itself. */
 export const ruleText = ({ rule, message }: ValidationRule): string => trimSpace(message ? message : rule);
@@ -23,7 +23,7 @@ export function brokenRule(
     detail,
     reason,
   }: {
-    /** Undefined for containers, whose values are not quoted. */
+    /** The value to quote; undefined for containers, which are not quoted. */
     readonly quoted: { readonly value: Json } | undefined;
     readonly detail: string;
     readonly reason: string | undefined;

@@ -139,7 +139,7 @@ class ObjectValue implements MapValue, JsonBacked {
     const value = member(this.json, name);
     const schema = this.#schemaOf(name);
     if (value === undefined || schema === undefined) return undefined;
-    // A field that is null counts as absent; a member of a map does not.
+    // A field that is null counts as absent; a member of a map that is null does not.
     if (value === null && this.#schema.properties !== undefined) return undefined;
     return celValue(value, schema);
   }
@@ -209,10 +209,13 @@ function bytesValue(text: string): Value {
     : bytes;
 }
 
-/** Parses RFC 3339, or the same without a zone (UTC). */
+/** Parses RFC 3339, or the same without a zone, which means UTC. */
 const timeValue = (text: string): Value | undefined => momentFromText(text) ?? momentFromText(`${text}Z`);
 
-/** Parses Go's syntax, or amounts with units in words anywhere in the text, as the format `duration` allows. */
+/**
+ * Parses a duration in the syntax of Go, or amounts with units in words anywhere in the text, as the format `duration`
+ * allows.
+ */
 function durationValue(text: string): Value {
   spend(text.length);
   const parsed = parseDuration(text);
