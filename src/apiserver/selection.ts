@@ -14,7 +14,7 @@ export interface Selection {
   readonly everything: boolean;
   /** The shard selector in its normal form, if there is one. */
   readonly shard: string | undefined;
-  /** Set if only objects of one name can match. */
+  /** The name of the only objects that can match, if there is one. */
   readonly name: string | undefined;
   /** The namespace of the only objects that can match, if there is one. */
   readonly namespace: string | undefined;

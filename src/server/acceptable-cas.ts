@@ -2,12 +2,12 @@ import { createSecureContext } from 'node:tls';
 import { readPemCertificates } from '../pki/certificate.js';
 import type { Logger } from '../runtime/logger.js';
 
-/** Most bytes of CA names in a handshake (RFC 8446 section 4.2.4). */
+/** The maximum size of the CA names in a handshake in bytes (RFC 8446 section 4.2.4). */
 const namesBytes = 65_535;
 
 /**
- * Returns a function for the PEM of the CAs named in the TLS CertificateRequest: all client CAs, as in kube-apiserver, or
- * none, if their names do not fit into a handshake or TLS cannot read them.
+ * Returns a function that returns, in PEM, the CAs that are named in the TLS CertificateRequest: all client CAs, as in
+ * kube-apiserver, or none if their names do not fit into a handshake or TLS cannot read them.
  */
 export function acceptableCas(counting: () => string, log: Logger): () => string | undefined {
   let known: { readonly pem: string; readonly told: string | undefined } = { pem: '', told: undefined };

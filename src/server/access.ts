@@ -27,7 +27,7 @@ export interface Access {
   readonly nodeRestriction: boolean;
 }
 
-/** Opens authentication and authorization as the options say. */
+/** Opens authentication and authorization for the options. */
 export async function openAccess(
   options: ServerOptions,
   given: {
@@ -38,7 +38,7 @@ export async function openAccess(
     readonly log: Logger;
     readonly signal: AbortSignal;
     serverAddress(): string;
-    /** PEM of CAs of signers whose certificates say who is calling. */
+    /** Returns the CAs in PEM of signers whose certificates authenticate clients. */
     signerIssuers(): string;
     secretTokenUsed(secret: Secret): void;
     certificateLifetimeLeft(seconds: number): void;
@@ -63,7 +63,7 @@ export async function openAccess(
       moreClientCas: options.clientCa,
       staticTokens: options.staticTokens,
       frontProxy: options.frontProxy,
-      // As in Kubernetes: strangers could do everything.
+      // As in Kubernetes: otherwise anonymous callers could do everything.
       anonymous: types.has('AlwaysAllow') ? false : (options.anonymous ?? true),
       configuration: options.authenticationConfiguration,
       secretTokenUsed: given.secretTokenUsed,

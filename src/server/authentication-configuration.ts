@@ -7,7 +7,7 @@ import { runInTurns } from '../runtime/turn-taking.js';
 import { boolean, field, list, optional, string, struct } from '../schema/builder.js';
 import { checkConfiguration, configurationVersions, decodeConfiguration } from '../schema/configuration-file.js';
 
-/** The file with the issuers of JWTs: kind AuthenticationConfiguration of Kubernetes. */
+/** Reads the file with the issuers of JWTs: kind AuthenticationConfiguration of Kubernetes. */
 
 const prefixedClaim = struct('PrefixedClaimOrExpression', {
   claim: field(1, string()),
@@ -78,8 +78,8 @@ export interface ReadConfiguration extends AuthenticationConfiguration {
 }
 
 /**
- * Reads YAML or JSON. Unknown and repeated fields are refused. Throws Error with everything that is wrong;
- * `ownIssuers` are those of this server's own tokens.
+ * Parses YAML or JSON. Unknown and repeated fields are rejected. Throws Error with all problems; `ownIssuers` are those
+ * of this server's own tokens.
  */
 export async function readAuthenticationConfiguration(
   text: string,

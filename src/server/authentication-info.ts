@@ -11,7 +11,7 @@ import { ensureConfigMap } from './ensure-config-map.js';
 
 /** How this server authenticates callers, as far as the servers behind it need to know. */
 export interface AuthenticationInfo {
-  /** PEM */
+  /** The CAs of client certificates in PEM. */
   readonly clientCa: string;
   readonly frontProxy?:
     | (FrontProxyHeaders & { readonly ca: string; readonly allowedNames: readonly string[] })
@@ -24,8 +24,8 @@ export const authenticationInfoKey = { namespace: 'kube-system', name: 'extensio
 type Data = NonNullable<ConfigMap['data']>;
 
 /**
- * Returns the data of the ConfigMap with this server's part added. Parts of other servers stay: certificates until they
- * expire. `now` is in milliseconds.
+ * Returns the data of the ConfigMap with that of this server added. The data of other servers stays: certificates until
+ * they expire. `now` is in milliseconds.
  */
 export function withAuthenticationInfo(found: Data, { clientCa, frontProxy }: AuthenticationInfo, now: number): Data {
   const bundle = (key: string, own: string): Data => ({ [key]: unexpired([found[key] ?? '', own], now) });
@@ -81,7 +81,7 @@ export async function publishAuthenticationInfo({
   log,
   signal,
 }: {
-  /** With the server's own rights. */
+  /** A client with the rights of the server itself. */
   readonly client: Client;
   readonly info: () => AuthenticationInfo;
   /** Called with the client CAs in the ConfigMap before this server adds its own. */

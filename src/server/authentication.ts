@@ -27,16 +27,16 @@ import type { AuthenticationInfo } from './authentication-info.js';
 import { concatenated } from './concatenated.js';
 import { openExternalTokens } from './external-tokens.js';
 
-/** Authenticates callers and issues the server's own tokens. */
+/** Authenticates callers, and issues the tokens of the server. */
 export interface Authentication {
   readonly authenticator: Authenticator;
   readonly issuer: TokenIssuer;
   readonly apiAudiences: readonly string[];
-  /** Documents for relying parties, as of now; absent where the issuer is no https URL. */
+  /** The documents for relying parties as of now; absent if the issuer is no https URL. */
   readonly openId: { readonly configuration: object; readonly keys: object } | undefined;
-  /** How callers are authenticated, as of now. */
+  /** Returns how callers are authenticated as of now. */
   info(): AuthenticationInfo;
-  /** PEM of the CAs of clients and of the proxy, as of now. */
+  /** Returns the CAs in PEM of clients and of the proxy as of now. */
   clientCas(): string;
 }
 
@@ -47,31 +47,31 @@ export interface FrontProxySettings extends Omit<FrontProxyOptions, 'bundle' | '
 }
 
 export interface AuthenticationOptions {
-  /** PEM of the private key that signs service account tokens. */
+  /** The private key in PEM that signs service account tokens. */
   readonly signingKey: TextSource;
-  /** PEM of further keys that verify them. */
+  /** Further keys in PEM that verify service account tokens. */
   readonly verificationKeys: readonly TextSource[];
-  /** The first signs, all are accepted. */
+  /** The issuers of tokens: the first one signs, and all are accepted. */
   readonly issuers: readonly string[];
-  /** Default: the first issuer. */
+  /** The audiences of this server; by default the first issuer. */
   readonly apiAudiences: readonly string[];
-  /** Where relying parties find the keys; default: at this server. */
+  /** The URI at which relying parties find the keys; by default at this server. */
   readonly keySetUri?: string | undefined;
-  /** host:port under which clients reach this server. */
+  /** Returns the host:port at which clients reach this server. */
   serverAddress(): string;
-  /** PEM of the CAs of client certificates. */
+  /** Returns the CAs in PEM of client certificates. */
   readonly clientCa: () => string;
-  /** PEM of further such CAs. */
+  /** Further CAs in PEM of client certificates. */
   readonly moreClientCas?: TextSource | undefined;
-  /** CSV of static tokens. */
+  /** The static tokens, as CSV. */
   readonly staticTokens?: TextSource | undefined;
   readonly frontProxy?: FrontProxySettings | undefined;
   readonly anonymous: AnonymousPolicy;
-  /** An AuthenticationConfiguration, as YAML. What it says of anonymous requests wins over `anonymous`. */
+  /** An AuthenticationConfiguration, as YAML. Its settings for anonymous requests take precedence over `anonymous`. */
   readonly configuration?: TextSource | undefined;
-  /** Asked last, about tokens that no other authenticator recognises. */
+  /** Authenticates tokens that no other authenticator recognises. */
   readonly webhook?: TokenAuthenticator | undefined;
-  /** Gets documents of issuers; default: over HTTPS. */
+  /** Fetches documents of issuers; by default over HTTPS. */
   readonly fetch?: FetchText | undefined;
   readonly secretTokenUsed?: ((secret: Secret) => void) | undefined;
   /** Called with the remaining lifetime, in seconds, of the client certificate of every request. */
@@ -84,11 +84,11 @@ interface Surroundings {
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Stops following files. */
+  /** The signal that ends the reloading of files. */
   readonly signal: AbortSignal;
 }
 
-/** Reads keys and files, which are followed from then on. Fails if one of them cannot be used. */
+/** Reads keys and files, which are reloaded when they change. Fails if one of them cannot be used. */
 export async function openAuthentication(options: AuthenticationOptions, given: Surroundings): Promise<Authentication> {
   const { objects, domains, clock, log } = given;
   const [issuer = ''] = options.issuers;
@@ -139,7 +139,7 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
   };
 }
 
-/** Throws Error for what kube-apiserver refuses among issuers of service account tokens. */
+/** Throws Error for issuers of service account tokens that kube-apiserver rejects. */
 function checkIssuers(issuers: readonly string[]): void {
   for (const [at, issuer] of issuers.entries()) {
     const what = `the issuer ${JSON.stringify(issuer)} of service account tokens`;
@@ -149,7 +149,7 @@ function checkIssuers(issuers: readonly string[]): void {
   }
 }
 
-/** The keys of service account tokens, as their files say now. */
+/** Opens the keys of service account tokens, as their files contain them now. */
 async function openKeys(
   { signingKey, verificationKeys }: AuthenticationOptions,
   following: FollowOptions,

@@ -25,7 +25,10 @@ import { checkConfiguration, configurationVersions, decodeConfiguration } from '
 import { optionDefaults } from './option-defaults.js';
 import { type AuthorizationMode, authorizationModes } from './options.js';
 
-/** The file with the authorizers, in the order they are asked: kind AuthorizationConfiguration of Kubernetes. */
+/**
+ * Reads the file with the authorizers, in the order in which they are asked: kind AuthorizationConfiguration of
+ * Kubernetes.
+ */
 
 const webhook = struct('WebhookConfiguration', {
   authorizedTTL: field(1, string()),
@@ -82,11 +85,11 @@ export interface ConfiguredWebhook {
   readonly option: string;
   readonly version: 'v1' | 'v1beta1';
   readonly timeoutMs?: number;
-  /** How long decisions are cached: those that allow, and any others. */
+  /** How long decisions are cached, in milliseconds: those that allow, and all others. */
   readonly allowedMs: number;
   readonly refusedMs: number;
   readonly onFailure: 'no-opinion' | 'deny';
-  /** Empty: the webhook is asked about everything. */
+  /** The match conditions; if there are none, the webhook is asked about every request. */
   readonly conditions: readonly ReviewCondition[];
 }
 
@@ -101,7 +104,7 @@ const mostConditions = 64;
 /** Returns the name of an authorizer that is not a webhook. */
 export const authorizerName = (type: string): string => type.toLowerCase();
 
-/** Reads YAML or JSON. Unknown and repeated fields are refused. Throws Error with everything that is wrong. */
+/** Parses YAML or JSON. Unknown and repeated fields are rejected. Throws Error with all problems. */
 export async function readAuthorizationConfiguration(
   text: string,
   domains: Domains,
@@ -168,7 +171,7 @@ function checkName(
     : [invalid(path, name, `expected name ${authorizerName(type)} for authorizer ${type}`)];
 }
 
-/** As in Kubernetes, the path is that of the authorizer. */
+/** Returns the errors in a webhook. As in Kubernetes, their path is that of the authorizer. */
 function checkWebhook(given: GivenWebhook, path: string): readonly Violation[] {
   const { timeout, authorizedTTL, unauthorizedTTL, subjectAccessReviewVersion, failurePolicy, matchConditions } = given;
   const { matchConditionSubjectAccessReviewVersion: conditionVersion } = given;
@@ -266,7 +269,7 @@ function readWebhook(given: GivenWebhook, path: string, conditions: readonly Rev
   };
 }
 
-/** 0 if there is none. */
+/** Parses a duration into milliseconds; 0 if there is none. */
 function milliseconds(text = '0'): number {
   const time = parseDuration(text);
   return time.wrong === undefined ? time.milliseconds : 0;

@@ -36,10 +36,10 @@ interface Given extends FollowOptions {
 }
 
 /**
- * Opens the authorizers of the options or of an AuthorizationConfiguration, whose file is followed; only its webhooks
- * may change.
+ * Opens the authorizers of the options or of an AuthorizationConfiguration, whose file is reloaded when it changes;
+ * only its webhooks may change.
  *
- * @throws Error with everything that is wrong with the options or the configuration now
+ * @throws Error with all problems of the options or the configuration
  */
 export async function openAuthorizers(options: GivenOptions, given: Given): Promise<Authorizers> {
   const { domains, clock, log, signal, metrics } = given;
@@ -71,7 +71,9 @@ export async function openAuthorizers(options: GivenOptions, given: Given): Prom
 
 type Parts = Given & { readonly counted: AuthorizationMetrics | undefined };
 
-/** Returns a function that opens authorizers in the given order. All but webhooks are the same instances each time. */
+/**
+ * Returns a function that opens authorizers in the given order. All except webhooks are the same instances each time.
+ */
 function opener(parts: Parts): (configured: readonly ConfiguredAuthorizer[]) => Promise<Opened> {
   const { objects, roles, domains, log, counted } = parts;
   const own: Readonly<Record<Exclude<AuthorizationMode, 'Webhook'>, Authorizer>> = {
@@ -107,15 +109,15 @@ interface Opened extends Authorizers {
   close(): void;
 }
 
-/** How long calls that were begun before may take when a configuration is replaced. */
+/** The time that earlier calls have to finish when a configuration is replaced, in milliseconds. */
 const farewellMs = 60_000;
 
 const typesOf = (configured: readonly ConfiguredAuthorizer[]): ReadonlySet<AuthorizationMode> =>
   new Set(configured.map(({ type }) => type));
 
 /**
- * Throws if a changed configuration has other types of authorizers than the first: a mistake in the file must neither
- * remove all access nor grant any.
+ * Throws if a changed configuration has other types of authorizers than the first one: a mistake in the file must
+ * neither remove all access nor grant any.
  */
 function checkTypes(next: ReadonlySet<AuthorizationMode>, first: ReadonlySet<AuthorizationMode>): void {
   const others = (from: ReadonlySet<AuthorizationMode>, to: ReadonlySet<AuthorizationMode>): readonly string[] =>
@@ -159,7 +161,7 @@ function fromOptions({
   });
 }
 
-/** kube-apiserver's name for the webhook of its options. */
+/** The name that kube-apiserver gives to the webhook of its options. */
 const defaultName = 'default';
 
 /** Opens the webhook client, whose module is loaded only if one is configured. */

@@ -12,8 +12,9 @@ import { reconcileBootstrap } from '../auth/bootstrap/reconcile.js';
 import type { Client, ResourceClient } from '../client/client.js';
 
 /**
- * Creates the objects every server starts with: namespaces, and roles with their bindings. Runs at every start; creates
- * what is missing, completes what is incomplete, and never removes anything. Two servers may do it at once.
+ * Creates the objects that every server starts with: namespaces, and roles with their bindings. Runs at every start;
+ * creates missing objects, completes incomplete ones, and never removes anything. Several servers may run it at the
+ * same time.
  */
 export async function bootstrap(client: Client, domains: Domains, signers: SignerOptions): Promise<void> {
   const namespaces = client.resource(Namespaces);
@@ -56,7 +57,7 @@ async function complete<T extends PolicyObject>(
           await bringAbout(resource, existing, object, domains);
           return;
         } catch (error) {
-          // Another client wrote it meanwhile, perhaps with other contents.
+          // Another client has written the object meanwhile, perhaps with other contents.
           if (tries === mostTries || !signsOfRace.some((reason) => isReason(error, reason))) throw error;
           existing = await resource.get(keyOf(object));
         }
@@ -85,7 +86,7 @@ async function bringAbout<T extends PolicyObject>(
       await resource.update(reconciliation.object);
       return;
     case 'recreate': {
-      // An object that another server has created by then stays.
+      // An object that another server has created meanwhile is kept.
       const { uid } = existing?.metadata ?? {};
       await resource.delete(keyOf(object), uid ? { preconditions: { uid } } : {});
       await resource.create(reconciliation.object);
@@ -93,7 +94,7 @@ async function bringAbout<T extends PolicyObject>(
   }
 }
 
-/** Ignores AlreadyExists: another server may do the same at the same time. */
+/** Ignores AlreadyExists, because another server may create the same object at the same time. */
 const unlessThere = (creation: Promise<unknown>): Promise<unknown> =>
   creation.catch((error: unknown) => {
     if (!isReason(error, 'AlreadyExists')) throw error;

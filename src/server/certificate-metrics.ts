@@ -14,13 +14,13 @@ import { signerLabel } from './signer-metrics.js';
 import { type Unexpired, UnexpiredCertificates } from './unexpired-certificates.js';
 
 const pageSize = 200;
-/** How long a scrape waits for a signer. */
+/** The time that a scrape waits for a signer, in milliseconds. */
 const patienceMs = 5_000;
 
 /**
- * Reports which certificates nobody renewed, by signer; times in seconds since the epoch, so that alerts subtract `time()`.
- * Certificates issued before this server started are read from the ledger at the first scrape. Returns the
- * callback to invoke for each issued certificate.
+ * Reports certificates that were not renewed, by signer. Times are in seconds since the epoch, so that alerts subtract
+ * `time()`. Certificates that were issued before this server started are read from the ledger at the first scrape.
+ * Returns the function to call for each issued certificate.
  */
 export function certificateMetrics(
   metrics: Metrics,
@@ -63,7 +63,7 @@ export function certificateMetrics(
   return take;
 }
 
-/** Reports when CAs expire, by signer; in seconds since the epoch. */
+/** Reports when CAs expire, by signer, in seconds since the epoch. */
 export function measureCaEnds(metrics: Metrics, signers: readonly Signer[], clock: Clock): void {
   metrics.measured(
     {
@@ -80,7 +80,7 @@ export function measureCaEnds(metrics: Metrics, signers: readonly Signer[], cloc
 
 /**
  * Counts issued certificates whose requests named a duration, and how many of them have that duration, by well-known
- * signer. Returns the callback to invoke for each update of a request.
+ * signer. Returns the function to call for each update of a request.
  */
 export function requestedDurations(
   metrics: Metrics,
@@ -108,7 +108,7 @@ export function requestedDurations(
   };
 }
 
-/** Signers date certificates back by minutes. */
+/** Whether a lifetime is about the requested one: signers date certificates back by minutes. */
 const isAbout = (seconds: number, wanted: number): boolean => Math.abs(seconds - wanted) < 300 + wanted / 20;
 
 async function readLedger(client: Client, take: (record: LedgerRecord) => void): Promise<void> {
@@ -116,7 +116,7 @@ async function readLedger(client: Client, take: (record: LedgerRecord) => void):
     for (const record of spec.records) take(record);
 }
 
-/** A signer that does not answer has no value. */
+/** Returns when the CA of a signer expires; a signer that does not answer has no value. */
 async function caEnd(signer: Signer, clock: Clock) {
   const asked = async (): Promise<number | undefined> => signer.caNotAfter?.() ?? firstAnchorEnd(signer);
   try {

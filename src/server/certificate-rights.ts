@@ -8,8 +8,8 @@ import type { RunControllersOptions } from './run-controllers.js';
 import type { CertificateOptions } from './signing-options.js';
 
 /**
- * Returns the rights that the accounts of controllers need for this configuration, and nothing else. `own` are further
- * signers.
+ * Returns the rights that the service accounts of controllers need for this configuration, and nothing else. `own` are
+ * additional signers.
  */
 export function certificateRights(
   { signers = [], policy, trust }: CertificateOptions,
@@ -39,7 +39,10 @@ export function certificateRights(
   };
 }
 
-/** Returns the names served by signers that issue certificates to pods. `own`: signers besides the configured ones. */
+/**
+ * Returns the names of the signers that issue certificates to pods. `own` are signers in addition to the configured
+ * ones.
+ */
 export const podSigners = (
   configured: CertificateOptions['signers'] = [],
   own: readonly Pick<Signer, 'serves' | 'signPod'>[] = [],
@@ -72,7 +75,10 @@ function merged(all: readonly ControllerObjects[]): readonly ControllerObjects[]
   return [...found.values()];
 }
 
-/** Returns the options of the controllers for this configuration. `told`: callbacks for what they do. */
+/**
+ * Returns the options of the controllers for this configuration. `told` contains the functions that they call with
+ * their results.
+ */
 export const certificateControllers = (
   { policy, expressions, trust }: CertificateOptions,
   rotatedCas: readonly RotatedCa[],

@@ -35,14 +35,14 @@ import { isServingName } from './serving-names.js';
 import { type CertificateOptions, certificateSeconds, configuredSigners } from './signing-options.js';
 
 /**
- * Checks types and ranges of a server's options. JavaScript callers get an error that names the path of the offending
- * option, before anything is opened. The file of `kedge serve` is checked by the same rules. Checks that need more than
- * the value are made where the option is used.
+ * Checks the types and ranges of the options of a server. Programs without static types get an error with the path of
+ * the invalid option, before anything is opened. The file of `kedge serve` is checked by the same rules. Checks that
+ * depend on more than the value are made where the option is used.
  */
 
 const seconds = integer({ from: 0 });
 const milliseconds = integer({ from: 0 });
-/** 0: any number. */
+/** A maximum number; 0 for no limit. */
 const count = integer({ from: 0 });
 /** A time limit in milliseconds. */
 const period = integer({ from: 100, to: 86_400_000 });
@@ -58,13 +58,13 @@ const headers = listOf(
 );
 const mode = oneOf(authorizationModes);
 
-/** An object with these methods, its own or those of its class. */
+/** Returns a check for an object with these methods, which may be those of its class. */
 const able = (what: string, ...methods: readonly string[]): Check =>
   checkThat(`${what} with the methods ${methods.join(', ')}`, (value) => hasMethods(value, methods));
 const hasMethods = (value: unknown, methods: readonly string[]): boolean =>
   isObject(value) && methods.every((method) => typeof value[method] === 'function');
 
-/** Made by a class, as often as not, and with members of their own. */
+/** Checks a signer. Signers are often instances of classes, with further members. */
 const signer: Check = (value, path) => {
   const problem = checkThat('a signer with the method sign', (given) => hasMethods(given, ['sign']))(value, path);
   if (problem !== undefined) return problem;
@@ -84,7 +84,7 @@ const connectionLimits: Checks<ConnectionLimits> = {
   connections: count,
   headerBytes: integer({ from: 8_192, to: 1_048_576 }),
   headersMs: period,
-  // Beyond the longest request, and no more than a timer can wait.
+  // Longer than the longest request, and no longer than a timer can wait.
   requestMs: integer({ from: 100, to: 2_147_483_647 }),
   idleMs: period,
 };
@@ -237,7 +237,7 @@ function serviceProblem(services: ServiceTable, path: string): Problem | undefin
   }
 }
 
-/** What the members of options must be, those of options that are objects beside them. */
+/** The checks for the members of options, and of options that are objects. */
 export const optionChecks = {
   ...top,
   members: {
@@ -259,7 +259,7 @@ function mapped<T extends object>(names: T, check: Check): Checks<T> {
   return Object.fromEntries(Object.keys(names).map((name) => [name, check])) as Checks<T>;
 }
 
-/** Fails with one sentence that names the option, if one is unknown or is not what it must be. */
+/** Throws an error of one sentence that names an option that is unknown or invalid. */
 export function checkOptions(options: ServerOptions): void {
   const problem = fields(top)(options, '');
   if (problem === undefined) return;

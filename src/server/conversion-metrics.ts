@@ -2,13 +2,13 @@ import type { ConversionFailure } from '../resources/customresources/conversion-
 import type { Metrics } from '../runtime/metrics.js';
 import { timedCounter } from '../runtime/timed-counter.js';
 
-/** Counts what webhooks do that convert custom resources. */
+/** Counts calls of the webhooks that convert custom resources. */
 export interface ConversionMetrics {
-  /** One call; `failure` if nothing came of it. */
+  /** Counts a call; `failure` if it failed. */
   called(seconds: number, failure: ConversionFailure | undefined): void;
 }
 
-/** The metrics of kube-apiserver about conversion webhooks. */
+/** Returns the metrics of kube-apiserver about conversion webhooks. */
 export function conversionMetrics(metrics: Metrics): ConversionMetrics {
   const called = timedCounter(metrics, {
     labels: ['result', 'failure_type'],

@@ -20,9 +20,12 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { ConversionMetrics } from './conversion-metrics.js';
 
-/** How long a conversion may take. It is shared by requests, so it does not end when one of their callers leaves. */
+/**
+ * The time that a conversion may take, in milliseconds. It is shared by requests, so it does not end when one of their
+ * callers leaves.
+ */
 const patienceMs = 30_000;
-/** Size of the response to the largest batch. */
+/** The maximum size of a response in bytes: that for the largest batch. */
 const maxBytes = 16 * 1_048_576;
 const maxValues = 150_000;
 
@@ -39,7 +42,7 @@ interface ConversionParts {
   readonly metrics?: ConversionMetrics | undefined;
 }
 
-/** Converts custom resources by the webhook of their definition; undefined if it has none. */
+/** Returns a function that converts custom resources by the webhook of their definition; undefined if it has none. */
 export function conversionWebhook(
   { metadata, spec }: CustomResourceDefinition,
   parts: ConversionParts,
@@ -50,7 +53,9 @@ export function conversionWebhook(
   const isVersion = (apiVersion: unknown): boolean =>
     spec.versions.some(({ name }) => apiVersion === `${spec.group}/${name}`);
   const troubles = new FailureLog();
-  /** Rate-limited, because every watch and list that needs the webhook fails in the same way. */
+  /**
+   * Logs a failure. This is rate-limited, because every watch and list that needs the webhook fails in the same way.
+   */
   const tell = (error: InvalidConversion, to: string): void =>
     troubles.report(parts.log, {
       error,
@@ -59,7 +64,7 @@ export function conversionWebhook(
       message: 'a conversion webhook failed',
     });
   return async (objects, to) => {
-    // Objects already in this version are not sent, nor those with nothing to convert.
+    // Objects that are already in this version are not sent, nor those with nothing to convert.
     const isSent = (object: JsonObject): boolean => object['apiVersion'] !== to && !isBare(object);
     const sent = objects.filter(isSent);
     const [first] = sent;
@@ -80,7 +85,7 @@ export function conversionWebhook(
 }
 
 /**
- * Calls the webhook to convert objects and counts the outcome. Fails with InvalidConversion for any error of the
+ * Calls the webhook to convert objects, and counts the outcome. Fails with InvalidConversion for any failure of the
  * webhook.
  */
 async function ask(
@@ -115,8 +120,8 @@ async function ask(
 }
 
 /**
- * Whether an object has nothing but its type: an intermediate result of an apply that removes everything applied
- * before.
+ * Whether an object has only a type, such as an intermediate result of an apply that removes everything that was
+ * applied before.
  */
 const isBare = (object: JsonObject): boolean =>
   Object.keys(object).every((name) => name === 'apiVersion' || name === 'kind');

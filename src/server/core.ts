@@ -44,28 +44,28 @@ export interface ServerContext {
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How the store encrypts, if it does. */
+  /** The encryption of the store, if it is encrypted. */
   readonly encryption: OpenedEncryption | undefined;
   /** Aborted when the server stops. */
   readonly signal: AbortSignal;
 }
 
 /**
- * State that is not known yet when the first parts are opened, or that changes later. Parts that need it get a function
- * and call it for each request.
+ * State that is not known when the first parts are opened, or that changes later. Parts that need it get a function,
+ * which they call for each request.
  */
 interface ServerState {
-  /** `open` once the objects that every server starts with exist. */
+  /** The phase of the server; `open` once the objects that every server starts with exist. */
   phase: 'opening' | 'open' | 'stopping';
-  /** host:port by which others reach the server. */
+  /** The host:port at which clients reach the server. */
   address: string;
-  /** PEM of the CAs of their own that client signers have. */
+  /** Returns in PEM the CAs of client signers that have a CA of their own. */
   clientIssuers: () => string;
-  /** The oldest revision a watch may resume from. */
+  /** The oldest revision that a watch may resume from. */
   firstRevision: Revision;
 }
 
-/** The API without a port and without controllers. */
+/** The API server without a port and without controllers. */
 export interface Core {
   readonly state: ServerState;
   readonly credentials: Credentials;
@@ -74,14 +74,14 @@ export interface Core {
   readonly catalogue: Catalogue;
   readonly webhooks: Webhooks;
   readonly parts: Parts;
-  /** Handles requests that came over the network. */
+  /** Handles a request that arrived over the network. */
   answer(request: ApiRequest): Promise<ApiResponse>;
-  /** Handles requests from this process. */
+  /** Handles a request from this process. */
   answerInProcess(request: ApiRequest): Promise<ApiResponse>;
   clientOf(user: UserInfo, agent: string, options?: ClientOptions): Client;
-  /** Returns a client with the server's own identity. */
+  /** Returns a client with the identity of the server. */
   ownClient(agent?: string): Client;
-  /** To be called after the last response: until then a stopping server counts as healthy. */
+  /** Must be called after the last response. Until then, a stopping server is healthy. */
   drained(): void;
 }
 
@@ -90,9 +90,9 @@ export type RequestHandler = (request: ApiRequest) => Promise<ApiResponse>;
 
 /** Hooks for tests. */
 export interface TestHooks {
-  /** Wraps the request handler. Default: not at all. */
+  /** Wraps the request handler; not wrapped by default. */
   readonly answers?: ((handle: RequestHandler) => RequestHandler) | undefined;
-  /** Sources of uids and generated names. Default: random. */
+  /** The sources of uids and generated names; random by default. */
   readonly ids?: Pick<Parts, 'uuid' | 'random'> | undefined;
 }
 
@@ -100,7 +100,7 @@ const randomIds: Pick<Parts, 'uuid' | 'random'> = { uuid: () => randomUUID(), ra
 
 const apiserver: UserInfo = { username: wellKnown.apiserver, groups: [wellKnown.masters, wellKnown.authenticated] };
 
-/** Opens the API over a store; `isNew`: the store is empty. */
+/** Opens the API server for a store. `isNew`: the store is empty. */
 export async function openCore(
   options: ServerOptions,
   ground: ServerContext,
@@ -181,7 +181,7 @@ export async function openCore(
   };
 }
 
-/** Opens the server's own credentials. `isNew`: nothing depends on earlier ones. */
+/** Opens the credentials of the server. `isNew`: nothing depends on earlier ones. */
 async function credentialsFor(
   { dataDir, listen, serviceAccountSigningKey }: ServerOptions,
   { clock, log, signal }: ServerContext,
@@ -241,7 +241,7 @@ async function openJudges(
   };
 }
 
-/** Returns the routes other than resources: discovery, health, metrics and the like. */
+/** Returns the routes of paths that name no resource: discovery, health, metrics and others. */
 function routesBeside(
   { operations: { store, metrics }, encryption, clock }: ServerContext,
   {

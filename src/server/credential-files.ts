@@ -7,13 +7,15 @@ import { readFileIfExists, writeFileAtomically } from '../runtime/atomic-file.js
 /** Files whose replacement invalidates everything issued with them. */
 export type ReliedOnFile = 'ca' | 'sa.key';
 
-/** Where a server keeps its keys and certificates. */
+/** The storage of the keys and certificates of a server. */
 export interface CredentialFiles {
-  /** Returns the path of a pair; undefined: it is in memory. */
+  /** Returns the path of a pair; undefined if it is in memory. */
   fileOf(name: string): string | undefined;
-  /** Returns a pair; creates a new one if it is missing, not `good`, or cannot be read. */
+  /** Returns a pair. Creates a new one if it is missing, not `good`, or unreadable. */
   pair(name: string, make: () => Promise<KeyPair>, good: (pair: KeyPair) => boolean): Promise<KeyPair>;
-  /** Returns a pair that is created once and never replaced: fails with one sentence if it cannot be read. */
+  /**
+   * Returns a pair that is created once and never replaced. Fails with an error of one sentence if it is unreadable.
+   */
   keep<T>(name: 'ca', make: () => Promise<KeyPair>, read: (pair: KeyPair) => T): Promise<T>;
   /** Like `keep`, for a text. */
   text(name: 'sa.key', make: () => Promise<string>, good: (text: string) => boolean): Promise<string>;
@@ -35,12 +37,13 @@ export function filesInMemory(): CredentialFiles {
   };
 }
 
-/** `<name>.crt` and `<name>.key`; keys are readable by their owner only. */
+/** Returns credential files in a directory: `<name>.crt` and `<name>.key`. Keys are readable by their owner only. */
 export function filesInDirectory(
   directory: string,
   onMade: (name: ReliedOnFile, file: string) => void,
 ): CredentialFiles {
-  // Both in one file, so that a crash never leaves halves that do not match; the readable copies are written after.
+  // Both are in one file, so that a crash never leaves parts that do not match. The readable copies are written
+  // afterwards.
   const fileOf = (name: string): string => join(directory, `${name}.pem`);
   const write = async (name: string, made: KeyPair): Promise<KeyPair> => {
     await writeFileAtomically(fileOf(name), `${made.certificate}${made.key}`, 0o600);
@@ -95,7 +98,7 @@ export const holds = (condition: () => boolean): boolean => {
 };
 
 /**
- * Returns the value; throws if the file cannot be read, because clients depend on it and it must not be replaced
+ * Returns the value. Throws if the file is unreadable, because clients depend on it and it must not be replaced
  * silently.
  */
 function undamaged<T>(path: string, read: () => T): T {
@@ -109,8 +112,8 @@ function undamaged<T>(path: string, read: () => T): T {
 const privateKey = /-----BEGIN ((?:[A-Z]+ )?PRIVATE KEY)-----[\s\S]*?-----END \1-----\n?/;
 
 /**
- * Splits a PEM file in which the key may be anywhere among the certificates. The certificates are re-encoded, so that
- * they never contain parts of the key, even if the file is damaged.
+ * Splits a PEM file in which the key may be anywhere between the certificates. The certificates are encoded again, so
+ * that they never contain parts of the key, even if the file is damaged.
  */
 function split(pem: string): KeyPair {
   return { certificate: encodeCertificates(certificateBlocks(pem)), key: privateKey.exec(pem)?.[0] ?? '' };

@@ -19,49 +19,56 @@ import { filesInDirectory, filesInMemory, holds, type ReliedOnFile } from './cre
 import type { OpenedServingFiles, Serving } from './serving-files.js';
 import { servingNames } from './serving-names.js';
 
-/** Keys and certificates of the server itself: created at the first start, reused at every later one. */
+/** The keys and certificates of the server itself, which are created at the first start and used at every later one. */
 export interface Credentials {
-  /** Signs the server's own certificates, verifies client certificates, and is the default CA of the signers. */
+  /**
+   * The CA that signs the certificates of the server, verifies client certificates, and is the default CA of the
+   * signers.
+   */
   readonly ca: CertificateAuthority;
   /**
-   * PEM of the anchors by which clients verify the server: that of its own CA, or those of the configured certificate.
+   * Returns the anchors in PEM by which clients verify the server: that of its own CA, or those of the configured
+   * certificate.
    */
   servingAnchors(): string;
-  /** PEM private key of service account tokens. */
+  /** The private key of service account tokens in PEM. */
   readonly serviceAccountKey: string;
   /**
-   * Returns what a server that accepts connections needs besides: existing credentials, renewed if they expire soon.
-   * Fails with one sentence if the CA has expired.
+   * Returns the additional credentials of a server that accepts connections: existing ones, which are renewed if they
+   * expire soon. Fails with an error of one sentence if the CA has expired.
    */
   forListening(): Promise<ListeningCredentials>;
-  /** Logs a warning about a CA that is not valid or expires soon; called once when the credentials are opened. */
+  /** Logs a warning if a CA is not valid or expires soon. Called once when the credentials are opened. */
   warnOfCa(): void;
   /**
-   * Called with the PEM of the CAs whose client certificates the servers of this store accept. Warns if another server that
-   * started for the first time at the same moment created credentials of its own.
+   * Called with the CAs in PEM whose client certificates the servers with this store accept. Logs a warning if another
+   * server that was started for the first time at the same moment has created credentials of its own.
    */
   othersAccept(clientCas: string): void;
 }
 
 export interface ListeningCredentials {
   readonly serving: Serving;
-  /** A client certificate of the group system:masters. */
+  /** A client certificate in the group system:masters. */
   readonly admin: KeyPair;
 }
 
 const day = 86_400;
 const year = 365 * day;
-/** Certificates with less than this left are renewed. */
+/** The remaining lifetime below which certificates are renewed, in milliseconds. */
 const renewBefore = 30 * day * 1_000;
 
 export interface CredentialOptions {
-  /** Directory of the credentials; absent: in memory only. */
+  /** The directory of the credentials; if undefined, they are only in memory. */
   readonly directory?: string | undefined;
-  /** Names and addresses clients may use, beyond the local ones; `0.0.0.0` and `::` for those of the machine. */
+  /**
+   * The names and addresses that clients may use, in addition to local ones; `0.0.0.0` and `::` mean those of the
+   * machine.
+   */
   readonly hosts: readonly string[];
-  /** The configured serving certificate, used instead of one of the server's own CA. */
+  /** The configured serving certificate, which is used instead of one of the server's own CA. */
   readonly serving?: OpenedServingFiles | undefined;
-  /** Files whose re-creation is logged as a warning if the store has been used before. */
+  /** The files whose re-creation is logged as a warning if the store has been used before. */
   readonly reliedOn: readonly ReliedOnFile[];
   /** Whether the store is empty. */
   readonly isNew: boolean;
@@ -137,7 +144,7 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
           stillGood,
         ),
       ] as const;
-      // If one of them cannot be read, no write is still under way when the error is thrown.
+      // If one of them cannot be read, all writes are complete when the error is thrown.
       await Promise.allSettled(pairs);
       const [serving, admin] = await Promise.all(pairs);
       return { serving, admin };
@@ -145,16 +152,16 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
   };
 }
 
-/** Whether a pair has matching certificate and key, was issued by this CA, and need not be renewed yet. */
+/** Whether the certificate and key of a pair match, were issued by this CA, and need not be renewed yet. */
 function isStillGood(pair: KeyPair, ca: CertificateAuthority, now: number): boolean {
   const [certificate] = readPemCertificates(pair.certificate);
   return (
     certificate !== undefined &&
-    // The clock may have been ahead at issuance. If it is behind now, as the CA shows, a new certificate would be no
-    // better.
+    // The clock may have been ahead when the certificate was issued. If it is behind now, as the CA shows, a new
+    // certificate would be no better.
     (certificate.notBefore <= now || now < ca.certificate.notBefore) &&
     certificate.notAfter - now > renewBefore &&
-    // Compared by key, because every CA made here has the same name.
+    // Compared by key, because all CAs that are created here have the same name.
     certificate.issuerDer.equals(ca.certificate.subjectDer) &&
     isSignedBy(certificate, ca.certificate) &&
     keyPairProblem(Buffer.from(pair.certificate), Buffer.from(pair.key)) === undefined
@@ -162,8 +169,8 @@ function isStillGood(pair: KeyPair, ca: CertificateAuthority, now: number): bool
 }
 
 /**
- * The chain of a serving certificate to its end, as kube-apiserver sends it: OpenSSL would look for the rest in each
- * handshake, and verify it. An intermediate CA with nothing above it is in the chain already.
+ * Returns the complete chain of a serving certificate, as kube-apiserver sends it: otherwise OpenSSL would look for the
+ * rest in each handshake, and verify it. An intermediate CA with nothing above it is in the chain already.
  */
 export const shownChain = (
   { certificate }: Pick<KeyPair, 'certificate'>,
@@ -184,8 +191,8 @@ function interfaces(log: Logger): ReturnType<typeof networkInterfaces> {
 }
 
 /**
- * Returns a lifetime that covers `seconds` by the server's clock and by the system's, which clients use: the clock of a
- * test may differ.
+ * Returns a lifetime that covers `seconds` by the clock of the server and by that of the system, which clients use: the
+ * clock of a test may differ.
  */
 function lifetime(clock: Clock, seconds: number): { readonly now: number; readonly seconds: number } {
   const times = [clock.now(), systemClock.now()];

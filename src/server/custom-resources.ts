@@ -23,15 +23,15 @@ import { conversionWebhook } from './conversion-webhook.js';
 import type { Webhooks } from './webhooks.js';
 
 /**
- * Serves custom resources as CustomResourceDefinitions define them, now and as they change. Returns a function that
- * gives the definition of the version that objects are stored in, served or not.
+ * Serves custom resources as their CustomResourceDefinitions specify, also when these change. Returns a function that
+ * returns the definition of the storage version, whether or not it is served.
  */
 export async function openCustomResources(given: {
   readonly objects: StoredObjects;
   readonly catalogue: Catalogue;
   readonly domains: Domains;
   readonly log: Logger;
-  /** How webhooks are reached that convert versions. Absent: only the apiVersion ever changes. */
+  /** The webhooks that convert versions; if absent, only the apiVersion changes. */
   readonly webhooks?: Pick<Webhooks, 'client' | 'services'>;
   readonly clock: Clock;
   readonly metrics?: Metrics | undefined;
@@ -52,12 +52,12 @@ export async function openCustomResources(given: {
         hasCondition(crd, 'Established') ? { since } : { since, undiscovered: true },
       );
     } catch (error) {
-      // One definition that cannot be read must not take the others down.
+      // One unreadable definition must not affect the others.
       log.error({ err: error, object: crd.metadata.name }, 'custom resource cannot be served');
       return [];
     }
   };
-  // Unchanged definitions stay the same object, since compiled and encoded forms are cached by it.
+  // Unchanged definitions stay the same objects, because compiled and encoded forms are cached by them.
   let known: ReadonlyMap<string, Known> = new Map();
   await given.objects.follow(customResourceDefinitionsIn(given.domains.api), (crds) => {
     known = new Map(

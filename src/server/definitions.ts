@@ -36,12 +36,12 @@ export interface DefinitionParts {
   readonly maxTokenSeconds: number | undefined;
   readonly extendTokens: boolean | undefined;
   readonly metrics: Metrics | undefined;
-  /** The configured signers, which label the metrics of requests. */
+  /** The configured signers, which are labels in metrics of requests. */
   readonly signers: readonly Pick<Signer, 'serves'>[];
   readonly webhooks: Pick<Webhooks, 'mutating' | 'validating'>;
 }
 
-/** The built-in kinds with the services they answer from, and the policies on their way to the store. */
+/** Returns the built-in kinds with the services that they use, and the admission steps. */
 export function openDefinitions(parts: DefinitionParts): {
   readonly definitions: readonly ResourceDefinition[];
   readonly admission: AdmissionChain;
@@ -94,7 +94,7 @@ export function openDefinitions(parts: DefinitionParts): {
   };
 }
 
-/** Counts the outcomes of certificate requests, regardless of who decides about them. */
+/** Counts the outcomes of certificate requests, regardless of who decides them. */
 function requestMetrics(
   metrics: Metrics,
   { domains, signers }: Pick<DefinitionParts, 'domains' | 'signers'>,

@@ -6,7 +6,7 @@ import { readYaml } from '../api/yaml.js';
 import { field, list, optional, string, struct } from '../schema/builder.js';
 import { checkConfiguration, configurationVersions, decodeConfiguration } from '../schema/configuration-file.js';
 
-/** The file that says how objects are encrypted where they are kept: kind EncryptionConfiguration of Kubernetes. */
+/** Reads the file that configures the encryption of stored objects: kind EncryptionConfiguration of Kubernetes. */
 
 const key = struct('Key', { name: field(1, string()), secret: field(2, string()) });
 const keys = (go: string) => struct(go, { keys: field(1, list(key)) });
@@ -71,7 +71,7 @@ interface GivenRule {
   readonly providers?: readonly Given[];
 }
 
-/** Allowed lengths of keys, in bytes. */
+/** The allowed lengths of keys in bytes. */
 const lengths: Readonly<Record<KeyedName, readonly number[]>> = {
   aesgcm: [16, 24, 32],
   aescbc: [16, 24, 32],
@@ -81,7 +81,7 @@ const keyedNames = Object.keys(lengths) as readonly KeyedName[];
 const providerNames = ['kms', ...keyedNames, 'identity'] as const;
 const defaultTimeout = '3s';
 
-/** Reads YAML or JSON. Unknown and repeated fields are refused. Throws Error with everything that is wrong. */
+/** Parses YAML or JSON. Unknown and repeated fields are rejected. Throws Error with all problems. */
 export async function readEncryptionConfiguration(text: string, domains: Domains): Promise<readonly EncryptionRule[]> {
   const { resources = [] } = decodeConfiguration(schema, await readYaml(text), {
     kind: 'EncryptionConfiguration',
@@ -116,7 +116,7 @@ interface GroupResource {
   readonly resource: string;
 }
 
-/** `secrets`, `*.` and `deployments.apps` name a resource before the first dot and a group after it. */
+/** Parses the name of a resource, such as `secrets`, `*.` or `deployments.apps`: the group follows the first dot. */
 function groupResource(text: string): GroupResource {
   const dot = text.indexOf('.');
   return dot < 0 ? { group: '', resource: text } : { group: text.slice(dot + 1), resource: text.slice(0, dot) };
@@ -167,7 +167,7 @@ function checkResource(name: string, path: string): readonly Violation[] {
   return [];
 }
 
-/** Refuses resources that an earlier rule covers already. */
+/** Returns the violations by resources that an earlier rule covers already. */
 function checkMasked(rules: readonly GivenRule[]): void {
   const earlier = new Set<string>();
   for (const { resources = [] } of rules) {
@@ -231,7 +231,7 @@ function checkKms({ apiVersion = '', name = '', endpoint = '', timeout }: Kms, p
   ];
 }
 
-/** Checks that the names of key services are unique, since stored data refers to them. */
+/** Checks that the names of key services are unique, because stored data refers to them. */
 function checkNames(rules: readonly GivenRule[]): readonly Violation[] {
   const known = new Set<string>();
   return validateEach(rules, ({ providers = [] }, rule) =>

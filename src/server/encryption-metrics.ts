@@ -17,16 +17,19 @@ import type { KmsMetrics } from '../store/encryption/kms/kms-provider.js';
 import { resourceOfPrefix, resourcePrefix } from '../store/resource-prefix.js';
 
 export interface ServerEncryptionMetrics extends EncryptionMetrics {
-  /** The EncryptionConfiguration. */
+  /** Reports loads of the EncryptionConfiguration. */
   readonly configured: ReportConfiguration;
   /** Returns the metrics of the key service with this name. */
   readonly kms: (name: string) => KmsMetrics & {
-    /** The service, whose calls are timed. */
+    /** Returns the service with its calls timed. */
     timed(service: KeyService): KeyService;
   };
 }
 
-/** The metrics of kube-apiserver about encryption at rest. `serverId` tells servers apart that are scraped together. */
+/**
+ * Returns the metrics of kube-apiserver about encryption at rest. `serverId` distinguishes servers that are scraped
+ * together.
+ */
 export function encryptionMetrics(
   metrics: Metrics,
   { clock, serverId }: { readonly clock: Clock; readonly serverId: string },
@@ -129,7 +132,10 @@ export function encryptionMetrics(
 type Counted = ReturnType<Counter<never>['of']>;
 type Timed = ReturnType<Histogram<never>['of']>;
 
-/** Most keys with series of their own, as in Kubernetes: a key service may report ever new key ids. */
+/**
+ * The maximum number of keys with series of their own, as in Kubernetes: a key service may report new key IDs again and
+ * again.
+ */
 const mostKeys = 100;
 
 /** Returns the series of the most recent names. */

@@ -5,7 +5,7 @@ import type { Client } from '../client/client.js';
 
 type Data = NonNullable<ConfigMap['data']>;
 
-/** After so many conflicts in a row, the ConfigMap stays as others wrote it. */
+/** The number of conflicts in a row after which the ConfigMap is left as others wrote it. */
 const tries = 10;
 
 /** Creates or updates a ConfigMap of the server. `wanted` returns the new data, or undefined if the data is right already. */

@@ -7,29 +7,29 @@ import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import { UnreadEntry } from '../store/document.js';
 import { type Entry, type Revision, type Store, StoreClosed, WriteConflict } from '../store/store.js';
 
-/** Delay before everything is read again after a failure. */
+/** The delay before everything is read again after a failure, in milliseconds. */
 const retryMs = 1_000;
-/** Most deletions under way at a time. */
+/** The maximum number of concurrent deletions. */
 const atATime = 100;
 
 interface Given {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long an event is kept after it was last written. */
+  /** The number of seconds for which an event is kept after its last write. */
   readonly seconds: number;
   readonly signal: AbortSignal;
 }
 
-/** When an event was last written, in milliseconds, and its revision then. */
+/** The time of the last write of an event, in milliseconds, and its revision then. */
 interface Written {
   readonly at: number;
   readonly revision: Revision;
 }
 
 /**
- * Deletes events some time after they were last written, as kube-apiserver does (`--event-ttl`), without admission or
- * regard to finalizers. Several servers of one store may do it at once. Resolves when the signal aborts.
+ * Deletes events some time after their last write, as kube-apiserver does (`--event-ttl`), without admission and
+ * regardless of finalizers. Several servers with one store may do so at the same time. Resolves when the signal aborts.
  */
 export async function expireEvents(given: Given): Promise<void> {
   const { clock, log, signal } = given;
@@ -47,7 +47,7 @@ export async function expireEvents(given: Given): Promise<void> {
 async function expireFollowing({ store, clock, seconds, signal }: Given): Promise<void> {
   const prefix = storagePrefix(Events);
   const { entries, revision } = await store.scan(prefix, { tolerant: true });
-  /** In the order in which they expire. */
+  /** The events in the order in which they expire. */
   const known = new Map(await dated(entries, clock.now()));
   if (signal.aborted) return;
   const ended = new AbortController();
@@ -80,7 +80,7 @@ async function expireFollowing({ store, clock, seconds, signal }: Given): Promis
         continue;
       }
       const left = first.at + seconds * 1_000 - clock.now();
-      // Never longer than the lifetime of an event: the clock may be behind for a while.
+      // Never longer than the lifetime of an event, because the clock may be behind for a while.
       if (left > 0) await clock.sleep(Math.min(left, seconds * 1_000), ended.signal);
       else await removeExpired(store, known, clock.now() - seconds * 1_000);
     }
@@ -92,7 +92,7 @@ async function expireFollowing({ store, clock, seconds, signal }: Given): Promis
   if (!signal.aborted) throw new StoreClosed('the store was closed');
 }
 
-/** Removes some of the expired events. Those that changed meanwhile are updated by the watch. */
+/** Removes some of the expired events. The watch updates those that have changed meanwhile. */
 async function removeExpired(store: Store, known: Map<string, Written>, before: number): Promise<void> {
   const expired: Promise<unknown>[] = [];
   for (const [key, { at, revision }] of known) {
@@ -125,7 +125,7 @@ async function dated(entries: readonly Entry[], now: number): Promise<readonly (
   return found.sort(([, a], [, b]) => a.at - b.at);
 }
 
-/** Returns the time of the last write from what the server records: creationTimestamp and managedFields. */
+/** Returns the time of the last write according to what the server records: creationTimestamp and managedFields. */
 function lastWritten(metadata: Json): number {
   if (!isObject(metadata)) return 0;
   const managers = member(metadata, 'managedFields');

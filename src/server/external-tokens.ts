@@ -14,12 +14,12 @@ import { type ReadConfiguration, readAuthenticationConfiguration } from './authe
 export interface ExternalTokenOptions {
   /** An AuthenticationConfiguration, as YAML. */
   readonly configuration?: TextSource | undefined;
-  /** The anonymous policy if the configuration has none. */
+  /** The policy about anonymous requests if the configuration has none. */
   readonly anonymous: AnonymousPolicy;
-  /** Issuers of this server's own tokens, which the configuration must not name. */
+  /** The issuers of this server's own tokens, which the configuration must not name. */
   readonly issuers: readonly string[];
   readonly apiAudiences: readonly string[];
-  /** Gets documents of issuers; default: over HTTPS. */
+  /** Fetches documents of issuers; by default over HTTPS. */
   readonly fetch?: FetchText | undefined;
   readonly metrics?: AuthenticationMetrics | undefined;
 }
@@ -30,13 +30,14 @@ export interface ExternalTokens {
   anonymous(): AnonymousPolicy;
 }
 
-/** How long to wait for new issuers while the server is running, and how often to retry. */
+/** How long to wait for new issuers while the server is running, and how often to retry, in milliseconds. */
 const patienceMs = 60_000;
 const tryAgainMs = 10_000;
 
 /**
- * Opens the JWT issuers and the policy about anonymous requests of an AuthenticationConfiguration. A configuration that is
- * changed while the server runs takes effect once its issuers have been reached, so that a mistake in it locks nobody out.
+ * Opens the JWT issuers and the policy about anonymous requests of an AuthenticationConfiguration. A configuration that
+ * is changed while the server runs takes effect once its issuers have been reached, so that a mistake in it locks out
+ * no callers.
  */
 export async function openExternalTokens(
   options: ExternalTokenOptions,
@@ -55,7 +56,7 @@ export async function openExternalTokens(
       jwt.map((one) => {
         const text = JSON.stringify(one);
         const counted = metrics?.issuer(one.issuer.url);
-        // An issuer with an unchanged configuration keeps its keys: it may be unreachable now.
+        // An issuer with an unchanged configuration keeps its keys, because it may be unreachable now.
         const before = known.get(text);
         return [text, before ?? jwtTokens(one, { expressions, domains, clock, log, fetch, metrics: counted })];
       }),
@@ -85,7 +86,11 @@ export async function openExternalTokens(
   };
 }
 
-/** @throws NotYet if the issuer's keys cannot be had. */
+/**
+ * Fetches the keys of an issuer.
+ *
+ * @throws NotYet if they are not available yet
+ */
 async function reached(one: JwtTokens, { clock, signal }: Pick<FollowOptions, 'clock' | 'signal'>): Promise<void> {
   const end = clock.monotonic() + patienceMs;
   while (!(await one.warm())) {

@@ -8,7 +8,7 @@ import { TimeoutError, withTimeout } from '../runtime/abort.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Store } from '../store/store.js';
 
-/** A healthy store answers the smallest read within this time. */
+/** The time within which a healthy store answers the smallest read, in milliseconds. */
 const patienceMs = 2_000;
 
 /** Returns the health checks of the server, under Kubernetes' names. */
@@ -16,11 +16,11 @@ export function healthChecks(server: {
   readonly store: Store;
   readonly objects: ObjectSource;
   readonly clock: Clock;
-  /** Aborted when a server that stops has answered its last request. */
+  /** Aborted when a stopping server has answered its last request. */
   readonly signal: AbortSignal;
   /** Returns why the key services of the store do not work; absent if nothing is encrypted. */
   keyServices?(): string | undefined;
-  /** The objects every server starts with are there. */
+  /** Whether the objects that every server starts with exist. */
   bootstrapped(): boolean;
   /** Whether the server is stopping. */
   stopping(): boolean;

@@ -1,13 +1,13 @@
 import { writeYaml } from '../api/yaml-writer.js';
 import { labelledPrivateKeyPem, readPrivateKey } from '../pki/key-pair.js';
 
-/** A kubeconfig with one cluster and one user, everything inside it. */
+/** Returns a kubeconfig with one cluster and one user, which contains all data inline. */
 export function kubeconfigText(given: {
   readonly url: string;
-  /** PEM */
+  /** The CA in PEM. */
   readonly ca: string;
   readonly user: string;
-  /** Where requests go that name none. */
+  /** The namespace of requests that name none. */
   readonly namespace?: string;
   readonly credentials: { readonly certificate: string; readonly key: string } | { readonly token: string };
 }): string {

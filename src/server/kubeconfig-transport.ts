@@ -2,8 +2,8 @@ import type { HttpTransport } from '../client/http-transport.js';
 import { prefixErrors } from '../runtime/text-source.js';
 
 /**
- * Opens connections to the server of a kubeconfig that an option names. Fails, naming the option, if the kubeconfig
- * cannot be read.
+ * Returns a connection to the server of a kubeconfig that an option names. Fails with an error that names the option if
+ * the kubeconfig cannot be used.
  */
 export async function kubeconfigTransport(option: string, kubeconfig: string): Promise<HttpTransport> {
   const [{ findAccess }, { httpTransport }] = await Promise.all([

@@ -14,7 +14,7 @@ import { ensureConfigMap } from './ensure-config-map.js';
 const day = 86_400_000;
 
 interface Given {
-  /** A client with the server's own rights. */
+  /** Returns a client with the rights of the server itself. */
   client(): Client;
   readonly domains: Domains;
   readonly clock: Clock;
@@ -22,8 +22,8 @@ interface Given {
 }
 
 /**
- * Writes the day of the use into a label of the Secret, once a day. The caller does not wait for it, and a failure is
- * only logged: whether a use is recorded must not decide about a request.
+ * Writes the day of the use into a label of the Secret, once a day. The caller does not wait for this, and a failure is
+ * only logged, because it must not affect the request.
  */
 export function recordTokenUse({ client, domains, clock, log }: Given): (secret: Secret) => void {
   const label = signerKeyIn(domains, legacyTokenLastUsedLabel);
@@ -32,7 +32,7 @@ export function recordTokenUse({ client, domains, clock, log }: Given): (secret:
     const { uid = '', labels = {} } = secret.metadata;
     const now = clock.now();
     const known = labels[label];
-    // Another server's clock may be ahead; the label must not go back and forth at midnight.
+    // The clock of another server may be ahead; the label must not change back and forth at midnight.
     if (known === dateText(now) || known === dateText(now + day) || underway.has(uid)) return;
     underway.add(uid);
     const body = { metadata: { uid, labels: { [label]: dateText(now) } } };
@@ -47,7 +47,7 @@ export function recordTokenUse({ client, domains, clock, log }: Given): (secret:
   };
 }
 
-/** Ensures that the ConfigMap says since when uses are recorded: since today, if it has no valid date. */
+/** Ensures that the ConfigMap contains the day since which uses are recorded: today, if it contains no valid date. */
 export const ensureTokenTracking = ({ client, clock }: Pick<Given, 'client' | 'clock'>): Promise<void> =>
   ensureConfigMap(client(), legacyTokenTracking, ({ since = '' }) =>
     isDate(since) && since <= dateText(clock.now() + day) ? undefined : { since: dateText(clock.now()) },

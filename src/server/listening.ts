@@ -14,34 +14,34 @@ import { reachableHost } from './serving-names.js';
 /** An open port. */
 export interface Listening {
   readonly url: string;
-  /** host:port by which others reach the server. */
+  /** The host:port at which others reach the server. */
   readonly address: string;
-  /** A kubeconfig with administrator's rights, as YAML; it changes when its certificate is renewed. */
+  /** A kubeconfig with the rights of an administrator, as YAML. It changes when its certificate is renewed. */
   readonly adminKubeconfig: string;
   stop(graceMs: number): Promise<void>;
 }
 
 export interface ListeningOptions extends Pick<ListenerOptions, 'http2' | 'limits' | 'onHandshakeFailed'> {
-  /** Default 127.0.0.1. */
+  /** The address to listen on; 127.0.0.1 by default. */
   readonly host?: string;
-  /** Default: a free one. */
+  /** The port to listen on; a free one by default. */
   readonly port?: number;
-  /** Names by which others reach the server, the preferred one first. Default: its host, or this machine. */
+  /** The names by which others reach the server, the preferred one first; by default its host, or this machine. */
   readonly servingNames?: readonly string[];
-  /** Returns the PEM of the CAs whose client certificates are accepted. */
+  /** Returns the CAs in PEM whose client certificates are accepted. */
   clientCas(): string;
-  /** Reports the expiry of the serving certificate; absent: it is not reported. */
+  /** The metrics for the expiry of the serving certificate, which is not reported if they are absent. */
   readonly metrics?: Metrics | undefined;
-  /** Ends the renewal of certificates. */
+  /** The signal that ends the renewal of certificates. */
   readonly signal: AbortSignal;
   /** Called whenever certificates were renewed. */
   readonly onRenewed?: ((renewed: { readonly adminKubeconfig: string }) => Promise<void>) | undefined;
 }
 
-/** How often certificates are checked: they are renewed weeks before they expire. */
+/** How often certificates are checked, in milliseconds. They are renewed weeks before they expire. */
 const lookEveryMs = 86_400_000;
 
-/** Opens the port. Fails with one sentence if it cannot be opened. */
+/** Opens the port. Fails with an error of one sentence if it cannot be opened. */
 export async function openListener(
   parts: Omit<HandlerParts, 'stopping'>,
   credentials: Credentials,
@@ -102,7 +102,7 @@ export async function openListener(
 const withPort = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /**
- * Passes on renewed certificates, retrying until they were accepted, and replaced serving certificates at once; ends
+ * Passes on renewed certificates, retrying until they are accepted, and replaced serving certificates at once. Ends
  * with the signal.
  */
 async function renewing(

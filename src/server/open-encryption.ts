@@ -27,10 +27,10 @@ export interface OpenedEncryption extends Encryption {
 }
 
 /**
- * Opens the encryption that a text or file configures. A changed file takes effect if all key services work then.
- * Resolves when each key service was asked for its status once.
+ * Opens the encryption that a text or file configures. A changed file takes effect if all its key services work.
+ * Resolves when each key service was asked once for its status.
  *
- * @throws Error with everything that is wrong with the configuration now
+ * @throws Error with all problems of the configuration
  */
 export async function openEncryption(
   source: TextSource,
@@ -89,8 +89,8 @@ function closeAll({ services }: Opened, other?: Opened): void {
 }
 
 /**
- * Opens the rules. A resource in several rules has the providers of all, those of the first rule first. A key service
- * that was in use before is kept, with the data keys that it has decrypted.
+ * Opens the rules. A resource in several rules has the providers of all of them, those of the first rule first. A key
+ * service that was in use before is kept, with the data keys that it has decrypted.
  */
 async function openRules(rules: readonly EncryptionRule[], parts: Parts, before: Opened): Promise<Opened> {
   const services = new Map<string, Service>();
@@ -119,10 +119,13 @@ async function openRules(rules: readonly EncryptionRule[], parts: Parts, before:
   return { encryption: new ResourceEncryption(providers, parts.metrics), services };
 }
 
-/** Returns a fingerprint, since a secret may be replaced under the same key name. It is kept in memory only. */
+/**
+ * Returns a fingerprint of a secret, because a secret may be replaced under the same key name. It is kept in memory
+ * only.
+ */
 const fingerprint = (secret: Buffer): string => createHash('sha256').update(secret).digest('base64');
 
-/** Loaded when they are used. */
+/** The ciphers, whose modules are loaded when they are used. */
 const ciphers: Readonly<Record<KeyedName, () => Promise<(secret: Buffer) => Cipher>>> = {
   aesgcm: async () => (await import('../store/encryption/aes.js')).aesGcm,
   aescbc: async () => (await import('../store/encryption/aes.js')).aesCbc,

@@ -23,15 +23,15 @@ import type { Client } from '../client/client.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Metrics } from '../runtime/metrics.js';
 
-/** Policies that may change what is written, and what may only refuse it. */
+/** The admission steps of policies: those that can change objects, and those that can only reject requests. */
 export interface Policies {
   readonly mutating: readonly AdmissionStep[];
   readonly validating: readonly AdmissionStep[];
 }
 
 /**
- * Opens the admission steps of admission policies, which follow their objects, and of the permission to write them.
- * While none is bound, a write costs two looks at an empty list.
+ * Opens the admission steps of admission policies, which follow the policies and bindings, and of the permission to
+ * write them. While no policy is bound, a write costs only two lookups of an empty list.
  */
 export async function openPolicies(given: {
   readonly objects: StoredObjects;
@@ -90,7 +90,7 @@ export async function openPolicies(given: {
   };
 }
 
-/** The policies of a sort that are bound at the moment. */
+/** Follows the policies of one kind that are bound. */
 async function follow<P extends AdmissionPolicy, B extends AdmissionPolicyBinding>(
   { objects, isOpen }: { readonly objects: StoredObjects; readonly isOpen: () => boolean },
   policyType: ResourceType<P>,

@@ -6,7 +6,7 @@ import type { ResourceDefinition } from '../registry/resource-definition.js';
 import { runInTurns } from '../runtime/turn-taking.js';
 import { declareSchema } from '../schema/rules/declare.js';
 
-/** Compares the expressions of policies with the types of what is served now. */
+/** Returns a function that checks the expressions of policies against the types that are served now. */
 export const policyTypeCheck =
   (catalogue: Catalogue) =>
   ({ spec = {} }: ValidatingAdmissionPolicy): Promise<readonly ExpressionWarning[]> =>

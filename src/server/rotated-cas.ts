@@ -8,7 +8,7 @@ import { optionDefaults } from './option-defaults.js';
 import type { ConfiguredSigner, SecretSource, TrustOptions } from './signing-options.js';
 
 /**
- * Returns the CAs that are rotated, each once. Throws an Error if two signers configure the rotation of one CA
+ * Returns the CAs that are rotated, each once. Throws an Error if two signers configure the rotation of the same CA
  * differently.
  */
 export function rotatedCas({
@@ -19,7 +19,7 @@ export function rotatedCas({
 }: {
   readonly configured?: readonly ConfiguredSigner[] | undefined;
   readonly domains: Domains;
-  /** Longest lifetime where a signer has none of its own. */
+  /** The maximum lifetime of certificates of signers that set none, in seconds. */
   readonly maxSeconds?: number | undefined;
   readonly trust?: TrustOptions | undefined;
 }): readonly RotatedCa[] {

@@ -5,8 +5,8 @@ import type { Metrics } from '../runtime/metrics.js';
 const phases: readonly RotationState['phase'][] = ['steady', 'announced', 'spreading', 'retiring', 'unusable'];
 
 /**
- * Reports the progress of CA rotations, and what holds them up, by Secret; on the server whose controllers run. Returns
- * the callback to invoke whenever a CA was checked.
+ * Reports the progress of CA rotations, and what delays them, by Secret, on the server that runs the controllers.
+ * Returns the function to call whenever a CA was checked.
  */
 export function rotationMetrics(
   metrics: Metrics,

@@ -16,16 +16,16 @@ import { controllerNameProblem, isControllerName } from './controller-names.js';
 export interface RunControllersOptions {
   readonly names: 'all' | readonly string[];
   clientOf(user: UserInfo, agent: string): Client;
-  /** True if other servers may run the same controllers over the same store. */
+  /** Whether other servers may run the same controllers with the same store. */
   readonly takesTurns: boolean;
-  /** Holds the lease that says whose turn it is. */
+  /** The client that holds the lease for leader election. */
   readonly leaderClient: Client;
   readonly signers: readonly Signer[];
   readonly certificates: Pick<
     BuiltinControllerOptions,
     'certificatePolicy' | 'rotatedCas' | 'trust' | 'certificateLedger' | 'onIssued' | 'onOutcome' | 'onRotation'
   >;
-  /** PEM of what clients verify the server by. */
+  /** Returns the CAs in PEM by which clients verify the server. */
   rootCa(): string;
   readonly issuer: TokenIssuer;
   readonly customResources: NonNullable<BuiltinControllerOptions['customResources']>;
@@ -37,19 +37,19 @@ export interface RunControllersOptions {
   readonly signal: AbortSignal;
 }
 
-/** Throws an Error of one sentence if there is no controller with one of the names. */
+/** Throws an Error of one sentence if one of the names is not that of a controller. */
 export function checkControllerNames(names: 'all' | readonly string[]): void {
   const problem = names === 'all' ? undefined : controllerNameProblem(names);
   if (problem !== undefined) throw new Error(problem);
 }
 
-/** The Lease by which servers over one store elect the one that runs the controllers. */
+/** The Lease by which servers with one store elect the one that runs the controllers. */
 const lease = { namespace: controllerNamespace, name: 'kedge-controllers' };
 const restartMs = 1_000;
 
 /**
  * Returns a function that runs the built-in controllers in this process, each as its own service account, until the
- * signal aborts. If they stop before, that is logged, and they are started again. Throws if they cannot be run as
+ * signal aborts. If they stop before, this is logged, and they are started again. Throws if they cannot run as
  * configured.
  */
 export function controllersToRun(given: RunControllersOptions): () => Promise<void> {

@@ -21,10 +21,10 @@ export interface ServingFiles {
   readonly caFile: string;
 }
 
-/** A serving certificate with its chain and key, and the anchors by which clients verify it; all PEM. */
+/** A serving certificate with its chain and key, and the anchors by which clients verify it, all in PEM. */
 export interface Serving extends KeyPair {
   readonly anchors: string;
-  /** Aborts when the certificate is replaced; absent: it never is. */
+  /** Aborts when the certificate is replaced; absent if it never is. */
   readonly replaced?: AbortSignal;
 }
 
@@ -34,11 +34,12 @@ export interface OpenedServingFiles {
 }
 
 /**
- * Opens a serving certificate that others issue and renew, and follows its files: one that cannot be used is logged and
- * leaves the previous one in use. Fails with one sentence if it cannot be used now.
+ * Opens a serving certificate that others issue and renew, and reloads its files when they change. A certificate that
+ * cannot be used later is logged, and the previous one stays in use. Fails with an error of one sentence if it cannot
+ * be used now.
  *
- * @param names DNS names and addresses by which clients reach the server. The certificate must be for one of them;
- * those that it lacks are logged.
+ * @param names DNS names and addresses by which clients reach the server. The certificate must be for one of them; those
+ * that it lacks are logged.
  */
 export async function openServingFiles(
   { certificateFile, keyFile, caFile }: ServingFiles,
@@ -65,8 +66,8 @@ export async function openServingFiles(
 }
 
 /**
- * Reads the serving certificate from the texts of three PEM files, and which of the server's names it lacks. Throws an
- * Error with a part of a sentence if clients could not trust it.
+ * Reads the serving certificate from the texts of three PEM files, and determines which names of the server it lacks.
+ * Throws an Error with a part of a sentence if clients could not trust it.
  */
 export function readServing(
   { certificate, key, ca }: KeyPair & { readonly ca: string },
@@ -79,7 +80,7 @@ export function readServing(
   const anchors = readPemCertificates(ca);
   if (leaf === undefined || anchors.length === 0) throw new Error('the CA certificate is missing');
   const missing = names.filter((name) => !isFor(pair.certificate, name));
-  // It may be valid by a clock that is a little ahead of ours.
+  // It may be valid by a clock that is slightly ahead of ours.
   if (now < leaf.notBefore) throw new NotYet(`the certificate is not valid before ${timestamp(leaf.notBefore)}`);
   const problem = leafProblem(leaf, now) ?? (missing.length === names.length ? namesProblem(leaf, names) : undefined);
   if (problem !== undefined) throw new Error(`the certificate ${problem}`);
@@ -101,7 +102,7 @@ function namesProblem({ alternativeNames }: Certificate, names: readonly string[
   return `is for ${own}, and clients reach the server by ${names.join(', ')} (servingNames)`;
 }
 
-/** Whether a certificate is for a name, as clients match it: patterns count, and common names do not. */
+/** Whether a certificate is for a name, as clients match it: patterns are matched, and common names are ignored. */
 function isFor(certificate: string, name: string): boolean {
   const shown = new X509Certificate(certificate);
   const found = ipBytes(name) === undefined ? shown.checkHost(name, { subject: 'never' }) : shown.checkIP(name);
@@ -109,7 +110,7 @@ function isFor(certificate: string, name: string): boolean {
 }
 
 /**
- * Whether a certificate is one of the anchors, or signed by one, directly or through others of its chain. Constraints
+ * Whether a certificate is one of the anchors, or issued by one, directly or through others of its chain. Constraints
  * of issuers are left to clients.
  */
 function leadsTo(anchors: readonly Certificate[], certificate: Certificate, chain: readonly Certificate[]): boolean {

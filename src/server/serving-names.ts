@@ -3,7 +3,7 @@ import { ipBytes, ipText } from '../api/ip-address.js';
 import { dnsSubdomain } from '../api/names.js';
 import type { AlternativeNames } from '../pki/alternative-names.js';
 
-/** Names and addresses by which clients reach a server, as its certificate has them. */
+/** Determines the names and addresses by which clients reach a server, as its certificate contains them. */
 
 const unspecified: readonly string[] = ['0.0.0.0', '::'];
 
@@ -16,7 +16,7 @@ function asInCertificates(host: string): string {
 
 const isAddress = (host: string): boolean => ipBytes(host) !== undefined;
 
-/** Whether others can reach a server by it: a DNS name, or the address of one machine. */
+/** Whether others can reach a server by this text: a DNS name, or the address of one machine. */
 export const isServingName = (text: string): boolean =>
   isAddress(text)
     ? !unspecified.includes(asInCertificates(text))

@@ -9,7 +9,7 @@ import type { Logger } from '../runtime/logger.js';
 import { readText } from '../runtime/text-source.js';
 import type { FilesSource, SecretSource, TokenSource } from './signing-options.js';
 
-/** The source of a signer's signatures, of any kind. */
+/** The source of the signatures of a signer, of any kind. */
 export interface Authority {
   current(): CertificateAuthority;
   anchors(): string;
@@ -17,7 +17,7 @@ export interface Authority {
 }
 
 export interface AuthorityParts {
-  /** Reads the Secrets of CAs. */
+  /** Returns a client that reads the Secrets of CAs. */
   readonly client?: (() => Client) | undefined;
   /** The CAs in Secrets that are followed already. */
   readonly secrets: Map<string, SecretCa>;

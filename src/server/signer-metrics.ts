@@ -17,7 +17,7 @@ import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import type { Metrics } from '../runtime/metrics.js';
 
-/** The part of a signer that labels metrics. Clients choose the signer names in requests and may write any. */
+/** The part of a signer that labels metrics. Clients choose the signer names in requests and may write any name. */
 type Named = Pick<Signer, 'serves'>;
 
 /** The label of all signers that are not configured. No signer has that name: names have a slash. */
@@ -29,7 +29,9 @@ export const signerLabel = (signers: readonly Named[], signerName: string): stri
 
 const outcomes: readonly SigningOutcome[] = ['issued', 'refused', 'error'];
 
-/** Counts the outcomes of calls to these signers, each from 0. Returns the callback to invoke for each call. */
+/**
+ * Counts the outcomes of calls to these signers; the counters begin with 0. Returns the function to call for each call.
+ */
 export function signerRequests(
   metrics: Metrics,
   signers: readonly Named[],
@@ -39,12 +41,14 @@ export function signerRequests(
     help: 'Calls to signers, by result: issued, refused, or an error that is retried.',
     labels: ['signer', 'result'],
   });
-  // From the start, so that an alert sees the first as an increase.
+  // The counters exist from the start, so that an alert sees the first event as an increase.
   for (const { serves: signer } of signers) for (const result of outcomes) total.add({ signer, result }, 0);
   return (signer, result) => total.add({ signer, result });
 }
 
-/** Counts requests that were denied, by a rule or a person. Returns the callback to invoke for each update of a request. */
+/**
+ * Counts requests that were denied, by a rule or a person. Returns the function to call for each update of a request.
+ */
 export function deniedRequests(
   metrics: Metrics,
   signers: readonly Named[],
@@ -60,16 +64,16 @@ export function deniedRequests(
   };
 }
 
-/** How long the first scrape waits for the requests there are. */
+/** The time that the first scrape waits for the existing requests, in milliseconds. */
 const patienceMs = 5_000;
 
-/** Requests for certificates, or those of nodes for pods. */
+/** The kinds of requests: for certificates, or of nodes for pods. */
 export type RequestKind = 'certificates' | 'pods';
 
 /**
- * Measures how many requests wait for their signer, configured or not, and since when the oldest of them does: those
- * that are approved and have no certificate yet, and those for pods that are not settled. Requests are followed from
- * the first scrape on; of those that do not wait, little more than the name is kept.
+ * Measures how many requests wait for their signer, configured or not, and since when the oldest of them waits:
+ * requests that are approved and have no certificate yet, and requests for pods that are not settled. Requests are
+ * followed from the first scrape on; of those that do not wait, little more than the name is kept.
  */
 export function measureWaitingRequests(
   metrics: Metrics,
@@ -151,7 +155,7 @@ const follow: Readonly<Record<RequestKind, (client: Client, options: CacheOption
 /** Requests that wait for one signer. */
 interface Waiting {
   readonly count: number;
-  /** Milliseconds since the first of them began to wait. */
+  /** The time at which the first of them began to wait, in milliseconds since the epoch. */
   readonly oldestMs: number;
 }
 

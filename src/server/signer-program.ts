@@ -11,9 +11,9 @@ import type { CommandSource, ConfiguredSigner } from './signing-options.js';
 
 interface ProgramParts {
   readonly domains: Domains;
-  /** Longest lifetime. Default: a year. */
+  /** The maximum lifetime in seconds; a year by default. */
   readonly maxSeconds?: number | undefined;
-  /** Its anchors are asked for before anybody needs them, and again. */
+  /** Whether its anchors are requested in advance and regularly. */
   readonly isFollowed: boolean;
   readonly clock: Clock;
   readonly log: Logger;
@@ -21,11 +21,14 @@ interface ProgramParts {
 }
 
 interface OpenedProgram {
-  /** One for each name. */
+  /** The signers, one for each name. */
   readonly signers: readonly Signer[];
-  /** PEM of what it says verifies its certificates, as of now; empty while not known. */
+  /**
+   * Returns the anchors in PEM with which the program says that its certificates are verified; empty while they are not
+   * known.
+   */
   issuers(): string;
-  /** Resolves once it has ended, after the signal has aborted. */
+  /** Resolves once the program has ended, after the signal has aborted. */
   readonly ended: Promise<void>;
 }
 
@@ -65,7 +68,7 @@ export async function openProgram(
         serves,
         maxSeconds,
         timeoutMs: external.timeoutMs,
-        // A program gets the whole request, and the rules see only what is read here.
+        // A program gets the complete request, but the rules see only what is read here.
         validate: (request, { signerName, usages }) =>
           brokenSignerRule(signerName, { request, usages }, domains) ??
           (wellKnownSigner(signerName, domains) && hiddenPart(request)),

@@ -18,17 +18,17 @@ import { openProgram } from './signer-program.js';
 import type { CaUses, ConfiguredSigner, FilesSource, TrustOptions } from './signing-options.js';
 
 export interface OpenSignersOptions {
-  /** Signs for well-known signers that have no CA of their own. Absent: those have no signer. */
+  /** The CA of well-known signers that have none of their own. If absent, these have no signer. */
   readonly ca?: CertificateAuthority | undefined;
-  /** The same in files. */
+  /** The same CA in files. */
   readonly caFiles?: FilesSource | undefined;
-  /** Longest lifetime where a signer has none of its own. Default: a year. */
+  /** The maximum lifetime in seconds of signers that set none; a year by default. */
   readonly maxSeconds?: number | undefined;
   readonly configured?: readonly ConfiguredSigner[] | undefined;
   readonly trust?: TrustOptions | undefined;
-  /** Signers that are programs in this process; stopped with it. */
+  /** Signers that the program passes, which are stopped with the server. */
   readonly own: readonly Signer[];
-  /** Reads the Secrets of CAs. */
+  /** Returns a client that reads the Secrets of CAs. */
   readonly client?: (() => Client) | undefined;
   readonly domains: Domains;
   readonly clock: Clock;
@@ -38,18 +38,20 @@ export interface OpenSignersOptions {
 
 export interface OpenedSigners {
   readonly signers: readonly Signer[];
-  /** CAs in Secrets that are made and replaced here. */
+  /** The CAs in Secrets that are created and rotated here. */
   readonly rotated: readonly RotatedCa[];
-  /** PEM of the CAs of their own that client signers have, as of now: not of what stands above these. */
+  /** Returns in PEM the CAs of client signers that have a CA of their own, as of now, without the CAs above these. */
   clientIssuers(): string;
   /** Resolves once the signal has aborted and every program has ended. */
   readonly ended: Promise<void>;
 }
 
-/** The well-known signers under all their names, those of the configuration, and those of the user. */
+/**
+ * Opens the well-known signers under all their names, those of the configuration, and those that are passed as objects.
+ */
 export async function openSigners(given: OpenSignersOptions): Promise<OpenedSigners> {
   const { configured = [], domains, maxSeconds } = given;
-  /** Several signers may share one. */
+  /** The CAs in Secrets, which several signers may share. */
   const secrets = new Map<string, SecretCa>();
   const opened = await Promise.all(
     configured.map((signer) => prefixErrors(`signing: ${signer.name}`, () => openConfigured(signer, given, secrets))),
@@ -74,8 +76,8 @@ export async function openSigners(given: OpenSignersOptions): Promise<OpenedSign
 }
 
 /**
- * Warns of other people's signers with a CA that verifies clients: the rules of the client signers, such as that nobody becomes
- * an administrator, do not hold for them.
+ * Logs a warning for other signers with a CA that verifies clients: the rules of the client signers do not apply to
+ * them, such as that no certificate has the rights of an administrator.
  */
 function warnOfSharedCas(
   opened: readonly OpenedSigner[],
@@ -84,7 +86,7 @@ function warnOfSharedCas(
   const cas = configured.map((signer, at) => ({
     name: signer.name,
     kind: wellKnownSigner(signer.name, domains),
-    // One in a Secret is not known yet.
+    // The CA in a Secret is not known yet.
     ca: 'secret' in signer ? signer.secret : (opened[at]?.issuers() ?? ''),
   }));
   const verifying = new Set([ca?.issuer, ...cas.filter(({ kind }) => isClientSigner(kind)).map((signer) => signer.ca)]);
@@ -95,7 +97,7 @@ function warnOfSharedCas(
 const sharedCa =
   'the CA of this signer also verifies clients of this server: whoever may approve its requests can impersonate any user, including a member of system:masters';
 
-/** What the signers of a server serve, without opening any. */
+/** Returns the names of the signers of a server without opening any. */
 export function servedSigners({
   configured = [],
   own,
@@ -106,10 +108,10 @@ export function servedSigners({
   return [...names].map((serves) => ({ serves }));
 }
 
-/** How long a signer may take to stop: one that runs a program gives the program half of that. */
+/** The time that a signer has to stop, in milliseconds; one that runs a program gives it half of that. */
 const stopMs = 10_000;
 
-/** Resolves once the signal has aborted and every signer of the user's has stopped, or was given up. */
+/** Resolves once the signal has aborted and every passed signer has stopped or was given up. */
 async function stoppedWith({ own, clock, log, signal }: OpenSignersOptions): Promise<void> {
   const stopping = own.filter(({ stop }) => stop !== undefined);
   if (stopping.length === 0) return;
@@ -139,11 +141,14 @@ async function sharedAuthority({ ca, caFiles, clock, log, signal }: OpenSignersO
 
 interface OpenedSigner {
   readonly name: string;
-  /** One for each spelling. */
+  /** The signers, one for each spelling. */
   readonly signers: readonly Signer[];
-  /** PEM, as of now; empty while not known. Of a program: what it says verifies its certificates. */
+  /**
+   * Returns the issuers in PEM as of now; empty while they are not known. For a program: what it says its certificates
+   * are verified with.
+   */
   issuers(): string;
-  /** For a program: resolves once it has ended. */
+  /** Resolves once a program has ended. */
   readonly ended?: Promise<void>;
 }
 

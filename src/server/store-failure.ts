@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/clock.js';
 import { type Store, StoreClosed } from '../store/store.js';
 
-/** Delay before a stream that ended for another reason is restarted. */
+/** The delay in milliseconds before a stream is restarted that ended for another reason. */
 const retryMs = 1_000;
 /** The key that health checks read; it never exists. */
 const nothing = 'health';

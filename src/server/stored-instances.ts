@@ -12,8 +12,8 @@ import { type Store, WriteConflict } from '../store/store.js';
 const nothingAsked: Query = { get: () => undefined, all: () => [] };
 
 /**
- * Returns access to the stored instances of definitions: no conversion webhook that fails or is gone, and no version
- * that is no longer served, prevents the deletion of a definition.
+ * Returns access to the stored instances of definitions that depends neither on conversion webhooks nor on served
+ * versions, so that none of these prevents the deletion of a definition.
  */
 export function storedInstances(given: {
   readonly parts: Parts;
@@ -48,8 +48,8 @@ export function storedInstances(given: {
 }
 
 /**
- * Deletes instances that an earlier definition with another scope left behind: they have no path any more, so no client
- * could release them.
+ * Deletes instances that an earlier definition with another scope has left behind. They have no path any more, so that
+ * no client could release them.
  */
 async function dropUnreachable(store: Store, definition: ResourceDefinition): Promise<void> {
   const { entries } = await store.scan(storagePrefix(definition));

@@ -2,15 +2,15 @@ import { ApiError } from '../api/errors.js';
 import type { ControllerMetrics } from '../controller/controller-metrics.js';
 import { exponentialBuckets, type Metrics } from '../runtime/metrics.js';
 
-/** Controllers that kube-controller-manager counts under names of their own, and those names. */
+/** The controllers that kube-controller-manager counts under names of their own, with these names. */
 const names: Readonly<Record<string, string>> = {
   'root-ca-publisher': 'root_ca_cert_publisher',
   'trust-bundle-publisher': 'clustertrustbundle_publisher',
 };
 
 /**
- * Adds kube-controller-manager's own sync counters for some controllers, by the HTTP code of the last API response: 200,
- * or that of the failure.
+ * Adds the sync counters of kube-controller-manager for some controllers, by the HTTP code of the last API response:
+ * 200, or that of the failure.
  */
 export function withSyncMetrics(metrics: Metrics, counting: ControllerMetrics): ControllerMetrics {
   const syncs = new Map(

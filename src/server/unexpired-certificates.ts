@@ -3,31 +3,34 @@ import type { LedgerRecord } from '../api/certificate-ledger.js';
 
 const hour = 3_600_000;
 
-/** Certificates of one signer at some moment. */
+/** The unexpired certificates of one signer at some moment. */
 export interface Unexpired {
-  /** How many there are. */
+  /** The number of certificates. */
   readonly count: number;
-  /** How many of them have less than a tenth of their life left and were not renewed. */
+  /** The number of certificates that have less than a tenth of their lifetime left and were not renewed. */
   readonly overdue: number;
   /**
-   * When the first certificate expires that was not renewed, in milliseconds since the epoch, to the hour; undefined:
-   * there are none.
+   * The time at which the first certificate expires that was not renewed, in milliseconds since the epoch, rounded to
+   * the hour; undefined if there is none.
    */
   readonly first: number | undefined;
 }
 
-/** The certificate with the latest end among those that are renewals of each other. Milliseconds since the epoch. */
+/**
+ * The certificate with the latest end among certificates that renew each other. Times are in milliseconds since the
+ * epoch.
+ */
 interface Newest {
   readonly notAfter: number;
-  /** From this time on at most a tenth of its life is left: it should have been renewed before. */
+  /** The time from which on at most a tenth of its lifetime is left, so that it should have been renewed. */
   readonly dueAt: number;
 }
 
 /** The certificates that expire within the same hour. */
 interface Ending {
-  /** Parts of fingerprints: a record may come twice. */
+  /** The beginnings of their fingerprints, because a record may come twice. */
   readonly certificates: Set<string>;
-  /** The holders that have no certificate with a later end, with the certificate. */
+  /** The holders that have no certificate with a later end, each with the certificate. */
   readonly holders: Map<string, Newest>;
 }
 
@@ -39,7 +42,7 @@ interface Ending {
 export class UnexpiredCertificates {
   readonly #byHour = new Map<number, Ending>();
   readonly #newest = new Map<string, Newest>();
-  /** A tenth of the longest life so far: a certificate that expires later than that from now is not overdue. */
+  /** A tenth of the longest lifetime so far, in milliseconds. A certificate with more time left is not overdue. */
   #longestTenthMs = 0;
 
   add(record: LedgerRecord): void {
@@ -58,7 +61,7 @@ export class UnexpiredCertificates {
     this.#longestTenthMs = Math.max(this.#longestTenthMs, tenthMs);
   }
 
-  /** Returns the state at a time. Forgets what has expired by then. */
+  /** Returns the state at a time, and removes what has expired by then. */
   at(now: number): Unexpired {
     let [count, overdue] = [0, 0];
     let first: number | undefined;
@@ -87,7 +90,7 @@ export class UnexpiredCertificates {
   }
 }
 
-/** Returns the beginning of a hash as a new string: a slice of a longer string would keep all of it in memory. */
+/** Returns the beginning of a hash as a new string, because a slice would keep the longer string in memory. */
 const shortened = (hash: Buffer): string => hash.toString('latin1', 0, 16);
 
 /**

@@ -21,24 +21,24 @@ import type { Logger } from '../runtime/logger.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { prefixErrors } from '../runtime/text-source.js';
 
-/** How webhooks are reached. */
+/** The parts that call webhooks. */
 export interface Webhooks {
   readonly client: WebhookClient;
   readonly services: ServiceAddresses;
-  /** The steps of mutating and of validating webhooks. */
+  /** The admission steps of mutating and of validating webhooks. */
   readonly mutating: readonly AdmissionStep[];
   readonly validating: readonly AdmissionStep[];
 }
 
 /**
- * Opens the admission steps of webhooks, which follow their configurations. While there is none, a write costs one look
- * at an empty list. Before `isOpen` none is called: a server must be able to start whatever its webhooks do.
+ * Opens the admission steps of webhooks, which follow their configurations. While there is none, a write costs only one
+ * lookup of an empty list. Before `isOpen`, no webhook is called, so that a server can start whatever its webhooks do.
  */
 export async function openWebhooks(given: {
   readonly objects: StoredObjects;
   readonly catalogue: Catalogue;
   readonly services: Readonly<Record<string, string>> | undefined;
-  /** Kubeconfig file with the credentials that webhooks are sent. */
+  /** The kubeconfig file with the credentials that are presented to webhooks. */
   readonly kubeconfig: string | undefined;
   readonly authorizer: Authorizer;
   readonly isOpen: () => boolean;

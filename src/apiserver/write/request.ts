@@ -82,8 +82,8 @@ export const mayCreate = (parts: Parts, request: ApiRequest, user: UserInfo) => 
   requireAccess(parts.authorizer, { ...accessOf(user, request.info), verb: 'create' });
 
 /**
- * Returns the object as it is returned to the caller. A custom resource that apply or admission `made` keeps its
- * unknown members until it is stored, but not in the response.
+ * Returns a function that converts an object to the one that is returned to the caller. A custom resource that apply or
+ * admission `made` keeps its unknown members until it is stored, but not in the response.
  */
 export const answerOf = ({ reader }: ResourceDefinition, made: boolean): ((object: ApiObject) => ApiObject) =>
   made && reader !== undefined ? reader.pruned : (object) => object;
