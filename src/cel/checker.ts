@@ -59,7 +59,10 @@ export interface Declarations {
   function(name: string): FunctionDeclaration | undefined;
 }
 
-/** The maximum number of components of a type: they double where a map has the same type for its keys and values. */
+/**
+ * The maximum number of components of a type, which doubles with each map that has the same type for its keys and
+ * values.
+ */
 const mostParts = 10_000;
 
 /** Infers the types of all nodes as cel-go's checker does. Adds errors to `issues`. */

@@ -2,10 +2,10 @@
 export const tooCostly = 'operation cancelled: actual cost limit exceeded';
 
 /**
- * Thrown when an evaluation exceeds its effort limit. Costs say little about the work behind some operations: comparing
- * two lists of long texts costs a tenth for each item. Nothing can interrupt an evaluation here, so that this work is
- * counted as well, and ends the evaluation before it takes seconds. A step is about 50 ns. One global counter suffices,
- * because there is one thread and evaluations do not await.
+ * Thrown when an evaluation exceeds its effort limit. Costs say little about the work of some operations: comparing two
+ * lists of long texts costs a tenth for each item. Evaluations cannot be interrupted, so this work is counted as well
+ * and ends the evaluation before it takes seconds. A step takes about 50 ns. One global counter is enough, because
+ * there is one thread and evaluations do not await.
  */
 export class EffortExceeded extends Error {
   constructor() {
@@ -16,7 +16,7 @@ export class EffortExceeded extends Error {
 
 let left = Number.POSITIVE_INFINITY;
 
-/** Counts work that costs do not cover. Throws `EffortExceeded` when an evaluation exceeds its limit. */
+/** Counts work that costs do not cover. Throws `EffortExceeded` if an evaluation exceeds its limit. */
 export function spend(steps: number): void {
   left -= steps;
   if (left < 0) throw new EffortExceeded();

@@ -31,7 +31,7 @@ function nodesOf({ builder, at }: MacroCall) {
     list: (...elements: readonly Expr[]): Expr => builder.list(at, elements),
     map: (): Expr => builder.map(at, []),
     accumulated: (): Expr => builder.ident(at, accumulator),
-    /** `step` if the condition holds; otherwise the accumulator stays as it is. */
+    /** Returns `step` if the condition holds; otherwise the accumulator stays unchanged. */
     stepIf: (condition: Expr | undefined, step: Expr): Expr =>
       condition === undefined ? step : call('_?_:_', condition, step, builder.ident(at, accumulator)),
     fold: (parts: Fold): Expr => ({ kind: 'comprehension', id: builder.id(), at, accumulator, ...parts }),

@@ -62,7 +62,7 @@ export function* patchValueOf(value: Value, budget: OutputBudget): Steps<Json> {
   return yield* new PatchValueWriter(budget).json(value);
 }
 
-/** The result for an object that cannot be written because a key is not a string. */
+/** The result for an object that cannot be written because one of its keys is not a string. */
 class NoMember {
   readonly foreign: Json;
 

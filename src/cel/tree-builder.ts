@@ -73,7 +73,7 @@ export class TreeBuilder {
     return { kind: 'struct', id: this.id(), at, name, fields };
   }
 
-  /** A placeholder for a part with an error that was reported. */
+  /** Returns a placeholder for a part whose error was reported. */
   broken(at: number): Expr {
     return this.literal(at, null);
   }
@@ -84,7 +84,7 @@ export class TreeBuilder {
     return this.broken(at ?? 0);
   }
 
-  /** A call, or the expansion if it is a macro. */
+  /** Returns a call, or its expansion if it is a macro. */
   *callOrMacro(at: number, name: string, target: Expr | undefined, args: readonly Expr[]): Steps<Expr> {
     const macro = this.#macros.get(macroKey(name, args.length, target !== undefined));
     const copied = macro?.copiesTarget === true && target !== undefined ? yield* this.#copy(target, at) : undefined;

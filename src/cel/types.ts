@@ -8,7 +8,7 @@ export type Type =
   | { readonly kind: 'list'; readonly element: Type }
   | { readonly kind: 'map'; readonly key: Type; readonly value: Type }
   | StructType
-  /** An opaque type, whose values only functions can look into: `net.IP`, `kubernetes.URL`, `optional_type(T)`. */
+  /** An opaque type, whose values are accessible only to functions: `net.IP`, `kubernetes.URL`, `optional_type(T)`. */
   | { readonly kind: 'opaque'; readonly name: string; readonly parameters: readonly Type[] }
   /** The type of a type. */
   | { readonly kind: 'type'; readonly of: Type | undefined }

@@ -30,7 +30,7 @@ export class Failure {
 
 /** The failure of a call without a matching overload. */
 export const noSuchOverload = new Failure('no such overload');
-/** Types whose values cel-go dispatches unknown operators to: their failures have the brief message. */
+/** Types whose values handle unknown operators themselves in cel-go: their failures have the short message. */
 export const receivers: ReadonlySet<string> = new Set([
   'string',
   'google.protobuf.Timestamp',
@@ -126,7 +126,7 @@ export class TypeValue {
   }
 }
 
-/** A value that only functions can look into. */
+/** A value that is accessible only to functions. */
 export interface OpaqueValue {
   readonly kind: 'opaque';
   /** The name of its type, as in its `Type`. */

@@ -35,8 +35,8 @@ export const caStatus = (flags: Flags): Promise<void> =>
   });
 
 /**
- * Implements `kedge ca rotate`: requests a rotation. Fails with one sentence if one is under way, or if there is no
- * such CA.
+ * Implements `kedge ca rotate`: requests a rotation. Fails with an error of one sentence if one is in progress, or if
+ * there is no such CA.
  */
 export const rotateCa = (key: { readonly namespace: string; readonly name: string }, flags: Flags): Promise<void> =>
   withClient(flags, async (client) => {
@@ -72,7 +72,7 @@ async function waitedFor(client: Client, secret: Secret): Promise<readonly strin
     if (ca === undefined) return [];
     return (await bundlesLacking(client, parseSearchScope(secret), anchorOf(ca.pair))).map(({ text }) => text);
   } catch (error) {
-    // The table shows what is wrong with the state.
+    // The table shows the problem of the state.
     if (error instanceof PkiError || isReason(error, 'Forbidden') || isReason(error, 'NotFound')) return [];
     throw error;
   }

@@ -13,8 +13,8 @@ export interface CertificatesFlags extends CertificateQuery {
 }
 
 /**
- * Implements `kedge certificates`: lists issued certificates from the ledger. Fails with one sentence if the ledger was
- * tampered with.
+ * Implements `kedge certificates`: lists issued certificates from the ledger. Fails with an error of one sentence if
+ * the ledger was tampered with.
  */
 export async function certificates(flags: CertificatesFlags): Promise<void> {
   const { kubeconfig, output, verify = false, noted, ...query } = flags;

@@ -119,7 +119,7 @@ function addCertificates(program: Command): void {
     .option('--expired', 'include expired ones')
     .addOption(new Option('--output <format>', 'output format').choices(['table', 'json']).default('table'))
     .addOption(
-      // The whole ledger is verified, whatever is selected.
+      // The whole ledger is verified, regardless of the selection.
       new Option('--verify', 'check that nothing was changed or removed, and print the end of the ledger').conflicts([
         'signer',
         'requester',
@@ -131,7 +131,7 @@ function addCertificates(program: Command): void {
     )
     .option('--noted <end>', 'with --verify: an end printed earlier, which must still be in the ledger', readNoted)
     .action(async (flags, command: Command) => {
-      // An end is given to be verified.
+      // The given end of the ledger is to be verified.
       if (flags.noted !== undefined && flags.verify !== true) command.error('error: --noted needs --verify');
       const { certificates } = await import('./certificates.js');
       await certificates(flags);

@@ -5,7 +5,7 @@ import { optionDefaults } from '../server/option-defaults.js';
 import type { AuthorizationMode } from '../server/options.js';
 import type { ConfiguredSigner } from '../server/signing-options.js';
 
-/** The complete options of `kedge serve`. Their meanings are documented in config/server.yaml. */
+/** All options of `kedge serve`; config/server.yaml documents them. */
 export interface Configuration {
   host: string;
   port: number;

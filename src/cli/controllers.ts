@@ -30,10 +30,10 @@ export interface ControllersFlags {
   /** The configuration file, of which `signing`, `certificatePolicy`, `trust` and `domains` are used. */
   readonly config?: string;
   readonly controllers?: 'all' | readonly string[];
-  /** The files of the CA, both or neither; they override those of the configuration. */
+  /** The files of the CA: both or none. They override those of the configuration. */
   readonly caCert?: string;
   readonly caKey?: string;
-  /** The Lease to hold while working. */
+  /** The Lease to hold while the controllers run. */
   readonly lease?: { readonly namespace: string; readonly name: string };
   /** The address for probes and metrics; none if absent. */
   readonly probeAddress?: { readonly host: string | undefined; readonly port: number };
@@ -41,7 +41,7 @@ export interface ControllersFlags {
   readonly logFormat?: 'pretty' | 'json';
 }
 
-/** Controllers that sign tokens with the server's key, or need its schemas. */
+/** The controllers that sign tokens with the key of the server, or need its schemas. */
 const onlyInServer: readonly string[] = ['service-account-token', 'policy-status'];
 
 /** Implements `kedge controllers`: runs the controllers of the server as a separate program. */
@@ -84,7 +84,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     signers,
     domains,
     storeIsShared: true,
-    // Otherwise another controller publishes the CA of the API server, and may know more than a kubeconfig.
+    // Otherwise another controller publishes the CA of the API server, and may know more than a kubeconfig contains.
     ...(names === 'all' || names.includes('root-ca-publisher') ? { rootCa: () => remote.ca } : {}),
   }).filter(({ name }) => names === 'all' || names.includes(name));
   const running = [...new Set(wanted.map(({ name }) => name))];
@@ -106,7 +106,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   if (crash !== undefined) throw new Error(`stopped after a fault: ${crash.message}`, { cause: crash });
 }
 
-/** Records the pending requests of the signers, and when their CAs expire. */
+/** Measures the pending requests of the signers, and when their CAs expire. */
 function measureSigners(
   metrics: Metrics,
   signers: OpenedSigners['signers'],
@@ -144,12 +144,12 @@ function tellRunning(log: Logger, chosen: 'all' | readonly string[], running: re
   log.info({ controllers: running }, 'running');
 }
 
-/** The time that controllers have to stop. */
+/** The time that controllers have to stop, in milliseconds. */
 const graceMs = 5_000;
-/** A shorter time with leader election, so that the Lease can be released afterwards. */
+/** The shorter time with leader election, in milliseconds, so that the Lease can be released afterwards. */
 const leaderGraceMs = 3_000;
 
-/** Whether the server has the ledger, which only Kedge has and discovery does not list. */
+/** Whether the server has the ledger, which only Kedge has and which discovery does not list. */
 export async function hasLedger(client: Client, serverVersion: () => Promise<string>): Promise<boolean> {
   try {
     await client.resource(CertificateLedgerEntries).get({ name: ledgerEntryName(1) });

@@ -1,9 +1,9 @@
 import type { Logger } from '../runtime/logger.js';
 
 /**
- * Logs unhandled errors. After an unhandled rejection the process goes on; at the first uncaught exception the promise
- * resolves with it, and the process should be stopped, because its state is unknown. A second exception ends it at
- * once.
+ * Logs unhandled errors. The process continues after an unhandled rejection. The promise resolves with the first
+ * uncaught exception, after which the process should be stopped, because its state is unknown. A second exception ends
+ * it at once.
  */
 export function firstCrash(log: Logger): Promise<Error> {
   process.on('unhandledRejection', (reason) => log.error({ err: reason }, 'unhandled rejection'));

@@ -7,8 +7,8 @@ import { createNarrator } from './demo/narrator.js';
 import { playStory } from './demo/story.js';
 
 /**
- * Implements `kedge demo`: plays the story of a signed certificate against a running server, or against its own server
- * in a temporary directory, which is removed afterwards. Prints every step. Fails with one sentence.
+ * Implements `kedge demo`: plays the story of a signed certificate against a running server, or against a server of its
+ * own in a temporary directory, which is removed afterwards. Prints every step. Fails with an error of one sentence.
  */
 export async function demo({ kubeconfig }: { readonly kubeconfig?: string }): Promise<void> {
   const narrator = createNarrator((text) => process.stdout.write(text));

@@ -62,7 +62,7 @@ export function recordTable(records: readonly LedgerRecord[], now: number): stri
   ]);
 }
 
-/** Returns the time that is left until an RFC 3339 time; the time itself once it has passed. */
+/** Returns the time that is left until an RFC 3339 time, or the time itself if it has passed. */
 export function shownEnd(end: string, now: number): string {
   const leftMs = Date.parse(end) - now;
   return leftMs > 0 ? `in ${humanDuration(leftMs)}` : end;

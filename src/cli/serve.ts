@@ -17,13 +17,14 @@ import { shellWord } from './shell-word.js';
 import { untilStopped } from './until-stopped.js';
 
 /**
- * V8 flags for when incremental marking begins: with 80% of the space used that V8 gives the heap beyond the live
- * objects of the last collection; with 95%, it hurries. By default it begins as soon as no more space is left than the
- * young generation may hold, which in a heap of some 30 MB is almost at once. The space itself does not change.
+ * V8 flags that determine when incremental marking begins: when 80% of the space is used that V8 gives the heap beyond
+ * the live objects of the last collection; at 95%, it hurries. By default, marking begins when no more space is left
+ * than the young generation may take, which in a heap of about 30 MB is almost at once. The space itself does not
+ * change.
  */
 const markingTriggers = '--incremental-marking-soft-trigger=80 --incremental-marking-hard-trigger=95';
 
-/** Implements `kedge serve`: runs until SIGTERM or SIGINT, then drains. */
+/** Implements `kedge serve`: runs the server until SIGTERM or SIGINT, then drains it. */
 export async function serve(file: string | undefined, flags: Flags): Promise<void> {
   setFlagsFromString(markingTriggers);
   const configuration = await readConfiguration(file, flags);
@@ -36,7 +37,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
       `cannot use ${configuration.dataDir} as data directory: ${error.code ?? error.message}`,
     );
   });
-  // From here on a signal is remembered until the server can be stopped.
+  // From here on, a signal is remembered until the server can be stopped.
   const stopped = untilStopped();
   const crashed = firstCrash(log);
   let onFailed = (_: Error): void => {};

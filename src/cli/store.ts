@@ -15,7 +15,7 @@ interface CopyFlags {
 }
 
 /**
- * Implements `kedge store copy`: copies everything from one store to another, which continues after the revisions of
+ * Implements `kedge store copy`: copies everything from one store to another, whose revisions continue after those of
  * the first.
  */
 export async function copy(from: string, to: string, flags: CopyFlags): Promise<void> {
@@ -52,7 +52,7 @@ export async function copy(from: string, to: string, flags: CopyFlags): Promise<
   }
 }
 
-/** Fails while a key service is unavailable; otherwise everything encrypted by its keys would be left out. */
+/** Throws if a key service is unavailable: otherwise everything that is encrypted by its keys would be left out. */
 function checkServices(encryption: OpenedEncryption | undefined): void {
   const problem = encryption?.problem();
   if (problem !== undefined) throw new Error(`data whose key service does not work is not lost: ${problem}`);

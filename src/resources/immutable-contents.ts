@@ -4,7 +4,7 @@ import { sameInSteps } from '../schema/same.js';
 
 /** Rules that ConfigMaps and Secrets share: `immutable` cannot be unset, and the size of the contents is limited. */
 
-/** Limit of the total size in bytes of all values in one ConfigMap or Secret. */
+/** The maximum total size in bytes of all values in one ConfigMap or Secret. */
 export const maxContentBytes = 1_048_576;
 
 interface Markable {

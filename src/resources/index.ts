@@ -21,23 +21,23 @@ import { validatingAdmissionPolicies } from './validatingadmissionpolicies/defin
 import { validatingAdmissionPolicyBindings } from './validatingadmissionpolicybindings/definition.js';
 import { validatingWebhookConfigurations } from './validatingwebhookconfigurations/definition.js';
 
-/** What built-in kinds need from other packages. */
+/** The dependencies of built-in kinds on other packages. */
 export interface BuiltinParts {
-  /** Default: those of Kubernetes. */
+  /** The domain names; by default those of Kubernetes. */
   readonly domains?: Domains;
-  /** Handles `serviceaccounts/token`; without it there is no such subresource. */
+  /** Handles `serviceaccounts/token`; if absent, there is no such subresource. */
   readonly token?: SubresourceAction;
-  /** Kinds that are answered and never stored: TokenReview, SelfSubjectReview. */
+  /** The kinds TokenReview and SelfSubjectReview, which are answered and never stored. */
   readonly authenticationReviews?: readonly ResourceDefinition[];
-  /** Kinds that are answered and never stored: SubjectAccessReview and its relatives. */
+  /** The kinds of access reviews, which are answered and never stored. */
   readonly authorizationReviews?: readonly ResourceDefinition[];
-  /** CertificateSigningRequest, ClusterTrustBundle, PodCertificateRequest. */
+  /** The kinds CertificateSigningRequest, ClusterTrustBundle and PodCertificateRequest. */
   readonly certificates?: readonly ResourceDefinition[];
-  /** CustomResourceDefinition. */
+  /** The kind CustomResourceDefinition. */
   readonly extensions?: readonly ResourceDefinition[];
 }
 
-/** Returns every built-in kind: groups in the order of discovery, kinds within a group by their plural. */
+/** Returns every built-in kind: groups in the order of discovery, and kinds in a group by their plural. */
 export function builtinDefinitions(parts: BuiltinParts = {}): readonly ResourceDefinition[] {
   const { domains = defaultDomains } = parts;
   const core = [

@@ -1,6 +1,6 @@
 /**
- * Merges a field that has become the first item of a list with that list, and returns both. If they differ, the field
- * wins: its writer knows no other items. undefined if neither is set.
+ * Merges a field that has become the first item of a list with that list, and returns both; undefined if neither is
+ * set. If they differ, the field takes precedence: its writer knows no other items.
  */
 export function withFirst<T>(
   one: T | undefined,

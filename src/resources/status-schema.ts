@@ -32,7 +32,7 @@ const statusDetails = struct(
   { description: 'Additional information about an error.' },
 );
 
-/** meta/v1 Status: the answer to every failure and some successes. */
+/** meta/v1 Status: the response to every failure and some successes. */
 export const statusSchema = struct(
   'Status',
   {

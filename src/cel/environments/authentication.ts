@@ -50,7 +50,7 @@ export function asksForClaim(expression: Expr, claim: string): boolean {
 }
 
 /**
- * Returns claims or a user as these expressions see them. Every number is a double. Names may be written with escapes:
+ * Returns claims or a user as these expressions see them. All numbers are doubles. Names may be written with escapes:
  * `a__dot__b` is `a.b`.
  */
 export const membersValue = (json: JsonObject): Value => new NamedMap(json, (name) => unescapeField(name));

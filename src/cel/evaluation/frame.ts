@@ -9,7 +9,7 @@ export class CostExceeded extends Error {
   }
 }
 
-/** Thrown where cel-go's interpreter panics: the whole evaluation fails, even where `||` would absorb a failure. */
+/** Thrown where the interpreter of cel-go panics: the whole evaluation fails, even if `||` would absorb a failure. */
 export class EvaluationAborted extends Error {
   constructor(message: string) {
     super(`internal error: ${message}`);

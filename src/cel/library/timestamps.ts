@@ -99,8 +99,8 @@ export function timestampText({ nanoseconds, offset = 0 }: Timestamp): string {
 }
 
 /**
- * Declares a getter of a part of a timestamp, in UTC or a given time zone; for a duration, it returns the whole
- * duration in that unit.
+ * Declares a function that returns a part of a timestamp, in UTC or in a given time zone. For a duration, it returns
+ * the whole duration in that unit.
  */
 function getter(
   name: string,

@@ -8,7 +8,7 @@ interface Stack {
   readonly below: Stack | undefined;
 }
 
-/** Interned, so that equal stacks are the same object. */
+/** The stacks that exist, so that equal stacks are the same object. */
 const stacks = new Map<string, Stack>();
 
 function pushed(to: State, below: Stack | undefined): Stack {
@@ -149,7 +149,7 @@ function reach(configurations: readonly Configuration[], kind: TokenKind): reado
 interface ClosureOptions {
   /** The minimum precedence of operators in the rule where the alternative is chosen; undefined for any. */
   readonly precedence: number | undefined;
-  /** Whether the text has ended; its end may be passed again. */
+  /** Whether the text has ended. The end can then be matched again. */
   readonly end: boolean;
   /** The rule in which the parser decides whether an operator follows. */
   readonly loopRule: string | undefined;

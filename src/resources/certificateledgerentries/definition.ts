@@ -68,8 +68,8 @@ const schema = struct(
 );
 
 /**
- * Definition of certificate ledger entries. They are only ever added: nobody, whatever their rights, can change or
- * remove one through the API. Discovery does not list them, since Kubernetes has no such kind.
+ * The definition of certificate ledger entries. Entries are only created: no user can change or delete one through the
+ * API, whatever their permissions. Discovery does not list them, because Kubernetes has no such kind.
  */
 export const certificateLedgerEntries = defineResource<CertificateLedgerEntry>({
   ...CertificateLedgerEntries,

@@ -78,7 +78,7 @@ export function withPreviousDecisions(
   return { ...status, conditions };
 }
 
-/** Rules that the stored request violates already and may therefore go on violating. */
+/** Rules that the stored request violates already, so that an update may violate them too. */
 export interface ToleratedConditions {
   readonly emptyTypes: boolean;
   readonly duplicateTypes: boolean;

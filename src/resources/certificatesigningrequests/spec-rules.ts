@@ -21,7 +21,7 @@ const usagesOf = (csr: CertificateSigningRequest | undefined): readonly string[]
   (csr?.spec?.usages ?? []).map((usage) => usage ?? '');
 const hasDuplicates = (items: readonly string[]): boolean => new Set(items).size < items.length;
 
-/** Validates the spec. `legacyUnknown` is the one signer name that this version of the API does not accept. */
+/** Validates the spec. `legacyUnknown` is the name of the only signer that this version of the API rejects. */
 export function specViolations(
   next: CertificateSigningRequest,
   previous: CertificateSigningRequest | undefined,

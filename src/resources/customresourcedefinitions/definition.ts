@@ -82,7 +82,7 @@ const emptyStatus: NonNullable<Crd['status']> = {
   storedVersions: [],
 };
 
-/** Sets names that follow from others, the default conversion, and a stored version. */
+/** Sets the names that depend on others, the default conversion, and a stored version. */
 function defaults(crd: Crd): Crd {
   const { names, conversion } = crd.spec;
   const kind = names?.kind ?? '';

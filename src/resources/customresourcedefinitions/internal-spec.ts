@@ -10,8 +10,8 @@ import { readSchemaProps, type SchemaProps, SchemaTooDeep } from '../../schema/j
 import { same } from '../../schema/same.js';
 
 /**
- * The internal form of a definition, in which the server validates it and reports errors: what all versions share
- * stands once, at the top.
+ * The internal form of a definition, in which the server validates it and reports errors: parts that all versions share
+ * are contained once, at the top.
  */
 export interface InternalSpec extends VersionParts {
   readonly versions: readonly InternalVersion[];

@@ -28,7 +28,7 @@ export function selectableFieldViolations(
   ];
 }
 
-/** Most selectable fields of one version. */
+/** The maximum number of selectable fields of one version. */
 export const maxSelectableFields = 8;
 
 function pathViolations(

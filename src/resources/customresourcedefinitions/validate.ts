@@ -255,7 +255,7 @@ function approvalViolations(
   const approval = approvalOf(group, annotations);
   if (approval === undefined) return [];
   const { state, reason } = approval;
-  // An approval state that was already stored may stay.
+  // An approval state that is stored already may stay.
   if (previous !== undefined && approvalOf(group, previous.metadata.annotations)?.state === state) return [];
   const path = mapKey('metadata.annotations', approvalAnnotation);
   if (state === 'missing') return [required(path, reason)];

@@ -23,7 +23,7 @@ export interface Waivers {
   readonly mapListKeys: boolean;
   readonly unknownReviewVersion: boolean;
   readonly anyCaBundle: boolean;
-  /** Versions that may have any number of selectable fields; '' stands for all versions. */
+  /** The versions that may have any number of selectable fields; the empty string means all versions. */
   readonly anyNumberOfFields: readonly string[];
   /** Versions whose rules may exceed the limits of cost, because the schema is as it was stored. */
   readonly anyCost: ReadonlySet<string>;

@@ -47,10 +47,11 @@ export function codecOf(parts: CodecParts): Codec<ApiObject> {
   const [served, stored] = [apiVersionOf(parts, version), apiVersionOf(parts, storageVersion)];
   const ofVersion = (apiVersion: Json | undefined): Schema =>
     parts.schemaOf(typeof apiVersion === 'string' ? shortVersion(apiVersion) : '') ?? nothing;
-  /** Brings a stored object into the form of its version, with the defaults that the version has got since. */
+  /** Converts a stored object to the form of its version, with the defaults that the version has now. */
   const shaped = (object: JsonObject): JsonObject => {
     const schema = ofVersion(object['apiVersion']);
-    // Exceeding the number of defaults is no error here: whatever a definition has got since, stored objects can be read.
+    // Exceeding the number of defaults is no error here, so that stored objects can be read whatever defaults their
+    // definition has got since.
     return withGeneration(applyDefaults(reshape(object, schema, parts), schema, { left: maxDefaulted }));
   };
   // An object that was not converted needs no pruning: stored objects have been through `decode`.
@@ -122,8 +123,8 @@ function* decodeCustom(body: JsonObject, parts: Omit<Reading, 'version'>): Steps
 }
 
 /**
- * Decodes what the server or a webhook made, rather than a client sent: members that the schema does not name and nulls
- * are kept until it is stored. Unreadable parts of its metadata are dropped.
+ * Decodes an object that the server or a webhook made, not a client: unknown members and nulls are kept until it is
+ * stored. Unreadable parts of its metadata are dropped.
  */
 function* readMade(body: JsonObject, parts: Reading): Steps<Read> {
   const schema = parts.schemaOf(parts.version) ?? nothing;
@@ -177,6 +178,6 @@ function withGeneration(object: JsonObject): JsonObject {
   return counted === metadata ? object : { ...object, metadata: counted };
 }
 
-/** Sets generation 1 on objects from before generations were counted. */
+/** Returns the metadata with generation 1 for objects from before generations were counted. */
 const generated = (metadata: JsonObject): JsonObject =>
   metadata['generation'] ? metadata : { ...metadata, generation: 1 };

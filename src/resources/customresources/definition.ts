@@ -24,7 +24,9 @@ import { scaleProjection } from './scale.js';
 import { type CustomResourceRules, customResourceRules } from './validate.js';
 import { finalizerWarnings } from './warnings.js';
 
-/** From a CustomResourceDefinition to the definitions of its versions, which are served like those of any resource. */
+/**
+ * Converts a CustomResourceDefinition to the definitions of its versions, which are served like those of any resource.
+ */
 
 export interface CustomResourceOptions {
   /** Prefixes of schema extensions. */
@@ -36,7 +38,7 @@ export interface CustomResourceOptions {
   readonly remoteConverter?: (crd: CustomResourceDefinition) => RemoteConverter | undefined;
 }
 
-/** Returns the definitions of all served versions. `told` holds properties that each of them gets. */
+/** Returns the definitions of all served versions. `told` contains properties that are added to each of them. */
 export function customResourcesOf(
   crd: CustomResourceDefinition,
   options: CustomResourceOptions = {},
@@ -59,8 +61,8 @@ export function storedResourceOf(crd: CustomResourceDefinition, options: CustomR
 const whileTerminating: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch'];
 
 /**
- * Returns the definition of one version. Schemas and columns are made on first use: of many definitions, few have
- * objects that anybody reads or writes while a server runs. `more` is a parameter because a copy would evaluate all
+ * Returns the definition of one version. Schemas and columns are created on first use: of many definitions, few have
+ * objects that are read or written while a server runs. `more` is a parameter because a copy would evaluate all
  * getters.
  */
 function customResource(
@@ -156,7 +158,7 @@ function typeOf({ spec, status }: CustomResourceDefinition, version: string): Re
   };
 }
 
-/** Returns the structural schemas by version, made on first use. A schema that cannot be read counts as empty. */
+/** Returns the structural schemas by version, which are created on first use. An unreadable schema counts as empty. */
 function structuralSchemas(
   { spec }: CustomResourceDefinition,
   prefixes: readonly string[],
@@ -202,7 +204,7 @@ function versionsOf(
   };
 }
 
-/** Returns the schema with what every resource has, type and metadata, also in embedded resources. */
+/** Returns the schema with the members that every resource has, type and metadata, also in embedded resources. */
 function wholeSchema(schema: Schema): Schema {
   return withMeta(schema, true);
 }

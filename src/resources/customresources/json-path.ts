@@ -28,8 +28,8 @@ class Impassable extends Error {
 class Unreadable extends Error {}
 
 /**
- * Most values that following a path may touch, at some 50 ns each. A path that touches more cannot be followed.
- * `shares` paths that are followed through the same object divide the number among them.
+ * Returns the maximum number of values that following a path may touch, at about 50 ns each; a path that touches more
+ * cannot be followed. If `shares` paths are followed through the same object, they divide the number among them.
  */
 export const mostValues = (shares = 1): number => Math.max(500_000 / shares, 1_000);
 

@@ -20,7 +20,7 @@ import { scaleSchema } from '../scale-schema.js';
 /** The subresource `scale`: a custom resource as autoscaling/v1 Scale. Its paths are `.a.b.c`, without brackets. */
 
 const scaleColumns = [
-  // No replicas are desired: Go omits the zero, and the column finds no value.
+  // An absent number of desired replicas: Go omits the zero, and the column finds no value.
   column('Desired', 'Number of desired replicas', ({ spec }: Scale) => spec?.replicas || null, { type: 'integer' }),
   column('Available', 'Number of actual replicas', ({ status }: Scale) => status?.replicas ?? 0, { type: 'integer' }),
   { ...age, type: 'date' },

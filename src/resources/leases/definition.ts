@@ -45,7 +45,7 @@ const leaseSchema = struct(
   { description: 'Lock that one holder at a time has for a limited period, for example in leader election.' },
 );
 
-/** Drops, without a warning, the fields of coordinated leader election, which is not enabled. */
+/** Returns the lease without the fields of coordinated leader election, which is not enabled. No warning is sent. */
 function withoutCoordination(lease: Lease): Lease {
   if (lease.spec === undefined) return lease;
   const { strategy: _strategy, preferredHolder: _preferredHolder, ...spec } = lease.spec;

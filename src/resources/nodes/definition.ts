@@ -9,7 +9,7 @@ import { withNodeDefaults } from './defaults.js';
 import { nodeSpec } from './spec-schema.js';
 import { nodeStatus } from './status-schema.js';
 
-/** Schema of nodes, which are only names here: they are stored as they are sent. */
+/** The schema of nodes, which are only names here: they are stored as they are sent. */
 const nodeSchema = coreStruct(
   'Node',
   {
@@ -20,7 +20,9 @@ const nodeSchema = coreStruct(
   { description: 'Machine that runs pods.' },
 );
 
-/** Drops the dynamic configuration of node agents, which no longer exists and cannot be newly set. */
+/**
+ * Returns the node without the dynamic configuration of node agents, which no longer exists and cannot be set any more.
+ */
 function withoutConfiguration({ spec, status, ...node }: Node): Node {
   const { configSource: _source, ...otherSpec } = spec ?? {};
   const { config: _config, ...otherStatus } = status ?? {};
@@ -44,7 +46,7 @@ export const nodes = defineResource<Node>({
 
   defaults: withNodeDefaults,
 
-  // A new node may carry its status: that is how agents register.
+  // A new node may contain its status: this is how node agents register.
   prepare: (next, previous) => {
     const node = withoutConfiguration(next);
     return previous === undefined ? withNodeDefaults(node) : { ...node, status: previous.status ?? {} };

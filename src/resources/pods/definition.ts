@@ -15,7 +15,7 @@ import { mirrorChangeViolations, mirrorViolations, podUpdateViolations } from '.
 import { newPodViolations, podViolations } from './validate.js';
 import { podWarnings } from './warnings.js';
 
-/** Schema of pods. Nothing runs them here: they are stored as they are sent. */
+/** The schema of pods. Nothing runs them here: they are stored as they are sent. */
 const podSchema = coreStruct(
   'Pod',
   {
@@ -75,7 +75,7 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
       ];
     },
 
-    // Updates are rarely made by somebody who would read warnings.
+    // Updates are rarely made by people who would read warnings.
     warnings: (next, previous) => (previous === undefined ? podWarnings(next) : []),
 
     subresources: {
@@ -94,7 +94,7 @@ export function podDefinition(domains: Domains): ResourceDefinition<Pod> {
               ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
             },
             spec,
-            // A writer who leaves the QoS class out has not changed it.
+            // An update without a QoS class has not changed it.
             status: { ...(status?.qosClass === undefined ? {} : { qosClass: status.qosClass }), ...next.status },
           };
         },

@@ -2,7 +2,7 @@ import type { PodSpec } from '../../api/kinds/pod.js';
 import type { JsonObject } from '../../api/object.js';
 import { compareQuantities, parseQuantity, type Quantity, signOf, sum } from '../../api/quantity.js';
 
-/** Resources that determine the QoS class. */
+/** The resources that determine the QoS class. */
 const scarce = ['cpu', 'memory'] as const;
 
 /** Returns the QoS class of a pod by its requests and limits (`ComputePodQOS`). */

@@ -3,7 +3,7 @@ import { labelSelector } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
 import { coreStruct } from '../core-struct.js';
 
-/** Schemas of which nodes a pod can be scheduled to. */
+/** Schemas of the rules that determine to which nodes a pod can be scheduled. */
 
 const nodeSelectorRequirement = coreStruct(
   'NodeSelectorRequirement',

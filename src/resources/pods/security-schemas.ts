@@ -1,7 +1,7 @@
 import { boolean, field, integer64, list, optional, string } from '../../schema/builder.js';
 import { coreStruct } from '../core-struct.js';
 
-/** Schemas of security contexts, which say what containers may do. */
+/** Schemas of security contexts, which determine what containers may do. */
 
 const capabilities = coreStruct(
   'Capabilities',

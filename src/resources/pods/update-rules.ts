@@ -112,8 +112,8 @@ const listIn = ({ spec }: Pod, name: string): readonly Readonly<Record<string, u
   (spec?.[name] ?? []) as readonly Readonly<Record<string, unknown>>[];
 
 /**
- * Returns the part of the spec that must not change, from which accounts, nodes and Secrets are derived: everything
- * except what has rules of its own.
+ * Returns the part of the spec that must not change, because service accounts, nodes and Secrets depend on it:
+ * everything except what has rules of its own.
  */
 function settled(pod: Pod, previous: Pod): object {
   const { activeDeadlineSeconds: _1, tolerations: _2, schedulingGates: _3, ...rest } = pod.spec ?? {};

@@ -7,14 +7,15 @@ import { child, index, mapKey } from '../../api/violations.js';
 import { allContainers, objectsOf, portsOf, structOf, textOr, type WithPaths } from './common-rules.js';
 
 /**
- * Most warnings for one pod, more than any answer has room for. Warnings about pairs of ports could otherwise be as
- * many as the square of the ports.
+ * The maximum number of warnings for one pod, which is more than any response has space for. Otherwise, warnings about
+ * pairs of ports could be as many as the square of the number of ports.
  */
 const most = 500;
 
 /**
- * Returns warnings where a new pod may not mean what it says: about its name, and those of Kubernetes'
- * `warningsForPodSpecAndMeta`, except for those about labels of nodes, affinities, annotations and paths in volumes.
+ * Returns warnings about a new pod that may not mean what its author expects: about its name, and those of
+ * `warningsForPodSpecAndMeta` in Kubernetes, except for those about labels of nodes, affinities, annotations and paths
+ * in volumes.
  */
 export function podWarnings({ metadata, spec = {} }: Pod): readonly string[] {
   const programs = allContainers(spec);

@@ -10,7 +10,7 @@ import { labelSelectorFrom, parseLabelSelector } from '../../api/label-selectors
 import type { UserInfo } from '../../api/user.js';
 import type { AccessAttributes, Authorizer } from '../../auth/authorizer.js';
 
-/** Asks the authorizer exactly what the review asks. Errors become part of the answer. */
+/** Asks the authorizer exactly what the review requests. Errors become part of the result. */
 export async function reviewAccess(
   authorizer: Authorizer,
   user: UserInfo,
@@ -47,8 +47,8 @@ function attributesOf(user: UserInfo, { resourceAttributes, nonResourceAttribute
 }
 
 /**
- * Returns a selector as a request would carry it. Invalid requirements are left out: they could only narrow the
- * question.
+ * Returns a selector as a request would contain it. Invalid requirements are left out, because they could only narrow
+ * the request.
  */
 function selectorText(
   selector: SelectorAttributes | undefined,
@@ -68,7 +68,10 @@ const fieldText = (requirement: Requirement): string | undefined => {
 const labelText = (requirement: Requirement): string | undefined =>
   isLabelRequirement(requirement) ? labelSelectorFrom({ matchExpressions: [requirement] }).text : undefined;
 
-/** Returns an error for each selector with invalid parts. These are ignored, which leaves the question wider. */
+/**
+ * Returns an error for each selector with invalid parts. These parts are ignored, so that more access is checked than
+ * was requested.
+ */
 const selectorTrouble = (attributes: ResourceAttributes | undefined): readonly string[] =>
   (
     [

@@ -24,7 +24,7 @@ import { type EncodedType, orderMembers } from '../../schema/encode.js';
 import { objectMeta } from '../../schema/meta.js';
 import type { Requirement } from './access-question.js';
 
-/** Validation of the reviews of access. */
+/** Validation of access reviews. */
 
 export function* checkSubjectReview({ spec = {}, metadata }: SubjectAccessReview): Steps<readonly Violation[]> {
   return [...checkSubjectSpec(spec), ...(yield* checkMetadata(metadata, [], 'must be empty'))];

@@ -2,7 +2,7 @@ import { boolean, extraValue, field, list, map, optional, string, structsOf } fr
 import { labelSelectorRequirement, objectMeta, typeMeta } from '../../schema/meta.js';
 import type { Schema } from '../../schema/schema.js';
 
-/** Schemas of the reviews of access (authorization/v1). */
+/** Schemas of access reviews (authorization/v1). */
 
 const struct = structsOf('io.k8s.api.authorization.v1');
 const metaStruct = structsOf('io.k8s.apimachinery.pkg.apis.meta.v1');

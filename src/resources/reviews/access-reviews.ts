@@ -23,7 +23,7 @@ import {
   subjectAccessReviewSchema,
 } from './access-review-schema.js';
 
-/** Kinds that answer questions about access, with the authorizer that also decides about requests. */
+/** The kinds of access reviews, which use the authorizer that also decides about requests. */
 
 export const subjectAccessReviews = (authorizer: Authorizer): ResourceDefinition<SubjectAccessReview> =>
   defineResource<SubjectAccessReview>({
@@ -85,7 +85,7 @@ export const selfSubjectRulesReviews = (authorizer: Authorizer): ResourceDefinit
 
 const unlisted: AccessRules = { resourceRules: [], nonResourceRules: [], incomplete: true, errors: [] };
 
-/** Returns the user that a review is about: only what the review says, not even the groups that everybody is in. */
+/** Returns the user that a review is about: only what the review contains, without any implied groups. */
 const subjectOf = ({ user = '', uid, groups = [], extra }: SubjectAccessReviewSpec): UserInfo => ({
   username: user,
   groups,

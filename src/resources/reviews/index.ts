@@ -10,7 +10,7 @@ import {
 import { selfSubjectReviews } from './self-subject-review.js';
 import { tokenReviews } from './token-review.js';
 
-/** Kinds that are answered and never stored: by group, within a group by their plural. */
+/** The kinds that are answered and never stored: by group, within a group by their plural. */
 
 export const authenticationReviews = (parts: {
   readonly authenticator: Authenticator;

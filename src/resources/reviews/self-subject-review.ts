@@ -27,7 +27,7 @@ const schema = struct(
   { description: 'Returns the identity of the caller, after impersonation.' },
 );
 
-/** Answers callers who they are, whatever they send. */
+/** Returns the identity of the caller, whatever the request contains. */
 export const selfSubjectReviews = defineResource<SelfSubjectReview>({
   ...SelfSubjectReviews,
   origin: 'built-in',

@@ -53,7 +53,7 @@ const schema = struct(
   { required: ['spec'], description: 'Verifies a bearer token and returns the user that it belongs to.' },
 );
 
-/** Answers whose a token is, with the authenticator that requests also go through. */
+/** Returns the user of a token, with the authenticator that requests also go through. */
 export const tokenReviews = ({
   authenticator,
   apiAudiences,

@@ -2,7 +2,7 @@ import { extraValue, field, list, map, string, structsOf } from '../../schema/bu
 
 const struct = structsOf('io.k8s.api.authentication.v1');
 
-/** Schema of UserInfo, the user in answers about identity. */
+/** The schema of UserInfo, the user in responses about identity. */
 export const userInfoSchema = struct(
   'UserInfo',
   {

@@ -5,7 +5,7 @@ import { PkiError } from '../../pki/pki-error.js';
 import type { PublicKey } from '../../pki/public-key.js';
 
 /**
- * Returns the error of Go's `tls.X509KeyPair` for a PEM certificate chain and a PEM private key; undefined if they
+ * Returns the error of `tls.X509KeyPair` of Go for a PEM certificate chain and a PEM private key; undefined if they
  * belong together. The texts go over the wire.
  */
 export function keyPairProblem(certificate: Uint8Array, key: Uint8Array): string | undefined {

@@ -26,11 +26,11 @@ export interface TokenOptions {
   readonly objects: ObjectSource;
   readonly issuer: TokenIssuer;
   readonly apiAudiences: readonly string[];
-  /** Longest lifetime in seconds; if absent, tokens live as long as requested. */
+  /** The maximum lifetime in seconds; if absent, tokens have the requested lifetime. */
   readonly maxSeconds?: number | undefined;
   /**
-   * Whether pods that request the usual hour get tokens for a year, so that those which never renew them keep working.
-   * Default true.
+   * Whether pods that request the usual hour get tokens for a year, so that pods that never renew them keep working;
+   * true by default.
    */
   readonly extend?: boolean | undefined;
   readonly domains?: Domains | undefined;
@@ -70,7 +70,8 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction =>
     const request = prepared as TokenRequest;
     const { domains = defaultDomains } = options;
     const account = await accountAt(key, options.objects);
-    // The account may have been created anew while webhooks were called: the token is for the one that they saw.
+    // The account may have been deleted and created again while webhooks were called: the token is for the one that
+    // they saw.
     checkUid(kindIn(options), request, account);
     const asked = secondsOf(request.spec);
     const audiences = request.spec?.audiences ?? [];
@@ -158,7 +159,7 @@ interface Bound {
   readonly node?: ClaimedObject;
 }
 
-/** Kinds that a token can be bound to. */
+/** The kinds that a token can be bound to. */
 const bindable: ReadonlyMap<string, ResourceType> = new Map<string, ResourceType>([
   [Pods.kind, Pods],
   [Secrets.kind, Secrets],

@@ -28,7 +28,7 @@ const sideEffectsKnown = ['None', 'NoneOnDryRun', 'Some', 'Unknown'];
 type Webhook = ValidatingWebhook & Pick<MutatingWebhook, 'reinvocationPolicy'>;
 type Webhooks = readonly Webhook[] | undefined;
 
-/** Rules that an update may violate because the stored configuration already does. */
+/** Rules that the stored configuration violates already, so that an update may violate them too. */
 interface Leniency {
   readonly matchConditions: boolean;
   readonly sideEffects: boolean;
