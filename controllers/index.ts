@@ -86,32 +86,39 @@ export type {
 } from './trust-distributor/trust-bundle.js';
 export { type TrustDistributorOptions, trustDistributor } from './trust-distributor/trust-distributor.js';
 
+/** Options of the built-in controllers. */
 export interface BuiltinControllerOptions {
-  /** The signers. Their trust anchors, if they have any, are published as ClusterTrustBundles. */
+  /** Signers of certificates. Their trust anchors, if they have any, are published as ClusterTrustBundles. */
   readonly signers?: readonly Signer[];
-  /** Returns the CAs, in PEM, that verify the API server; called regularly. Without it, they are not published. */
+  /**
+   * Returns the CAs in PEM that verify the API server; called regularly. Without this function, they are not published.
+   */
   readonly rootCa?: () => string | Promise<string>;
-  /** Creates tokens for Secrets. Without it, token Secrets stay empty. */
+  /** Returns tokens for Secrets of type service-account-token. Without this function, these Secrets stay empty. */
   readonly mintToken?: ServiceAccountTokenOptions['mint'];
+  /** Domain names of API groups and well-known names; those of Kubernetes by default. */
   readonly domains?: Domains;
-  /** Approves and denies requests by rules. Without it, only requests of node clients are decided. */
+  /** Rules by which requests are approved and denied. Without rules, only requests of node clients are decided. */
   readonly certificatePolicy?: PolicyApproverOptions;
-  /** The CAs in Secrets that are created and rotated. */
+  /** CAs in Secrets that are created and rotated. */
   readonly rotatedCas?: readonly RotatedCa[];
   /** Called for each rotated CA whenever it was checked. */
   readonly onRotation?: CaRotationOptions['onLooked'];
-  /** The bundles of anchors to distribute. Without it, nothing is distributed, and nothing removed. */
+  /** Bundles of trust anchors to distribute. Without bundles, nothing is distributed, and nothing is removed. */
   readonly trust?: TrustDistributorOptions;
-  /** Record certificates in the ledger before they are returned to requesters. Default: no. */
+  /** Whether certificates are recorded in the ledger before they are returned to requesters; false by default. */
   readonly certificateLedger?: boolean;
   /** Called for every certificate that was returned to its requester. */
   readonly onIssued?: (record: LedgerRecord) => void;
-  /** Called with the outcome of each call to a signer, by the signer name it serves. */
+  /** Called with the outcome of each call to a signer, by the signer name that it serves. */
   readonly onOutcome?: SigningOptions['onOutcome'];
+  /** How long decided and undecided requests are kept; see the csr-cleaner. */
   readonly csrRetention?: RequestRetention;
-  /** How long superseded trust bundles of signers are kept. */
+  /** Milliseconds for which superseded trust bundles of signers are kept. */
   readonly trustGraceMs?: number;
-  /** Access to the instances of a CustomResourceDefinition without admission and discovery. Default: the API. */
+  /**
+   * Access to the instances of a CustomResourceDefinition without admission and discovery; by default the API is used.
+   */
   readonly customResources?: CustomResourceInstances;
   /** Checks the expressions of admission policies against the served types. Without it, their status is not updated. */
   readonly checkPolicy?: PolicyStatusOptions['check'];

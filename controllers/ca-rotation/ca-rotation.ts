@@ -44,11 +44,11 @@ export interface RotatedCa {
    */
   readonly signers: readonly string[];
   readonly policy: RotationPolicy;
-  /** The names of distributed bundles that have its anchors. Default: none. */
+  /** Names of the distributed bundles that contain its anchors; none by default. */
   readonly distributed?: readonly string[];
-  /** The lifetime of its certificates. Default: ten years. */
+  /** Lifetime of its certificates in seconds; ten years by default. */
   readonly seconds?: number;
-  /** Default: P-256. */
+  /** Type of the key; P-256 by default. */
   readonly keyType?: KeyType;
 }
 

@@ -8,9 +8,9 @@ import { parsePattern } from './pattern.js';
 
 /** The rules by which requests are approved and denied automatically. The first rule that matches decides. */
 export interface CertificatePolicy {
-  /** `shadow`: decisions are only reported, and not made. Default: enforce. */
+  /** Whether decisions are made (`enforce`, the default) or only reported (`shadow`). */
   readonly mode?: (typeof policyModes)[number];
-  /** The decision about requests for signers that rules name, if no rule matches. Default: leave (undecided). */
+  /** Decision about requests for signers that rules name, if no rule matches; by default `leave` (undecided). */
   readonly default?: (typeof policyDefaults)[number];
   readonly rules: readonly PolicyRule[];
 }

@@ -62,9 +62,9 @@ export interface TrustTargets {
 
 /** An object with a key in each of the selected namespaces. */
 export interface NamespacedTarget {
-  /** Default: the bundle's name. */
+  /** Name of the object; that of the bundle by default. */
   readonly name?: string;
-  /** Default: `ca.crt`. */
+  /** Key of the entry; `ca.crt` by default. */
   readonly key?: string;
   /** Selects namespaces; an empty selector selects all of them. */
   readonly namespaces: LabelSelectorSpec;

@@ -4,7 +4,7 @@ import { isObject } from './object.js';
 
 /** A problem of a value, and its path within the value. */
 export interface Problem {
-  /** Such as `rules[0].name`; empty for the value itself. */
+  /** The path, such as `rules[0].name`; empty for the value itself. */
   readonly path: string;
   /** The text after the path: `must be …, not …`, `is missing`, `is unknown`. */
   readonly wrong: string;

@@ -13,7 +13,7 @@ export class Complaints {
   readonly #most: number;
   #size = 0;
 
-  /** `repeats`: report the same text again. */
+  /** `repeats`: whether the same text is reported again. */
   constructor(options: { readonly most?: number; readonly repeats?: boolean } = {}) {
     this.#most = options.most ?? most;
     this.#told = options.repeats ? undefined : new Set();

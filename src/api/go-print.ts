@@ -30,7 +30,7 @@ const foreignOf = (value: Json): NonJsonValue | undefined =>
   (value as unknown) instanceof NonJsonValue ? (value as unknown as NonJsonValue) : undefined;
 export const isNonJson = (value: Json): boolean => foreignOf(value) !== undefined;
 
-/** `%v` and `%+v`: `map[a:1 b:[x y]]`. */
+/** Formats a value as `%v` and `%+v` do: `map[a:1 b:[x y]]`. */
 export function goValue(value: Json, depth = 0): string {
   if (value === null) return '<nil>';
   if (typeof value === 'string') return value;
@@ -45,7 +45,7 @@ export function goValue(value: Json, depth = 0): string {
   return `map[${members.map((key) => `${key}:${goValue(value[key] ?? null, depth + 1)}`).join(' ')}]`;
 }
 
-/** `%#v`: `map[string]interface {}{"a":1}`. */
+/** Formats a value as `%#v` does: `map[string]interface {}{"a":1}`. */
 export function goSyntax(value: Json, depth = 0): string {
   if (value === null) return 'interface {}(nil)';
   if (typeof value === 'string') return quote(value);

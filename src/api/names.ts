@@ -70,7 +70,7 @@ const maxBytes = (count: number): string => `must be no more than ${count} bytes
 const byteLength = (text: string): number => Buffer.byteLength(text);
 const isSubdomain = (text: string): boolean => text.split('.').every((part) => patterns.label.test(part));
 
-/** RFC 1123 label, at most 63 bytes. */
+/** Checks an RFC 1123 label, at most 63 bytes. */
 export const dnsLabel = (text: string): readonly string[] => [
   ...(byteLength(text) > 63 ? [maxCharacters(63)] : []),
   ...(patterns.label.test(text)
@@ -78,19 +78,19 @@ export const dnsLabel = (text: string): readonly string[] => [
     : [isSubdomain(text) && text.includes('.') ? 'must not contain dots' : texts.label]),
 ];
 
-/** RFC 1035 label: starts with a letter; at most 63 bytes. */
+/** Checks an RFC 1035 label: it starts with a letter, and has at most 63 bytes. */
 export const dns1035Label = (text: string): readonly string[] => [
   ...(byteLength(text) > 63 ? [maxCharacters(63)] : []),
   ...(patterns.label1035.test(text) ? [] : [texts.label1035]),
 ];
 
-/** RFC 1123 subdomain, at most 253 bytes. */
+/** Checks an RFC 1123 subdomain, at most 253 bytes. */
 export const dnsSubdomain = (text: string): readonly string[] => [
   ...(byteLength(text) > 253 ? [maxCharacters(253)] : []),
   ...(isSubdomain(text) ? [] : [texts.subdomain]),
 ];
 
-/** Any text that can be one segment of a URL path. */
+/** Checks a text that can be one segment of a URL path. */
 export const pathSegment = (
   text: string,
   { prefix }: { readonly prefix: boolean } = { prefix: false },
@@ -105,7 +105,7 @@ export const pathSegment = (
 const isShortQualified = (text: string): boolean => text.length <= 63 && patterns.qualified.test(text);
 const nothingWrong: readonly string[] = [];
 
-/** `[prefix/]name`: label keys, finalizers, annotation keys. */
+/** Checks a qualified name, `[prefix/]name`: label keys, finalizers, and annotation keys. */
 export function qualifiedName(text: string): readonly string[] {
   if (isShortQualified(text)) return nothingWrong;
   const parts = text.split('/');
@@ -128,17 +128,17 @@ export function qualifiedName(text: string): readonly string[] {
   return wrong;
 }
 
-/** Value of a label: at most 63 bytes. */
+/** Checks the value of a label, at most 63 bytes. */
 export const labelValue = (text: string): readonly string[] =>
   text === '' || isShortQualified(text)
     ? nothingWrong
     : [...(byteLength(text) > 63 ? [maxBytes(63)] : []), ...(patterns.qualified.test(text) ? [] : [texts.labelValue])];
 
-/** The reason of a condition (metav1.Condition), except for its length. */
+/** Checks the reason of a condition (metav1.Condition), except for its length. */
 export const conditionReason = (text: string): readonly string[] =>
   patterns.conditionReason.test(text) ? [] : [texts.conditionReason];
 
-/** Key of a ConfigMap or Secret. */
+/** Checks the key of an entry of a ConfigMap or Secret. */
 export function configKey(text: string): readonly string[] {
   if (ordinaryKey.test(text)) return [];
   return [

@@ -59,7 +59,7 @@ export interface ListParameters {
   readonly shardSelector: string | undefined;
   readonly watch: boolean;
   readonly allowWatchBookmarks: boolean;
-  /** As sent; empty and absent both mean the most recent. */
+  /** The resource version as it was sent; empty and absent both mean the most recent one. */
   readonly resourceVersion: string;
   readonly resourceVersionMatch: string | undefined;
   readonly timeoutSeconds: number | undefined;
@@ -158,9 +158,9 @@ export interface WriteParameters {
   readonly givenDryRun: readonly string[];
   readonly fieldManager: string | undefined;
   readonly fieldValidation: FieldValidation;
-  /** As it was given, for webhooks. */
+  /** The field validation as it was sent, for webhooks; undefined if there was none. */
   readonly givenFieldValidation: FieldValidation | undefined;
-  /** undefined if not given. */
+  /** Whether an apply takes over fields that other managers own; undefined if the parameter is absent. */
   readonly force: boolean | undefined;
 }
 
@@ -185,7 +185,7 @@ export function managerViolations(path: string, manager: string): readonly Viola
   });
 }
 
-/** Options of create, update and patch; `kind` names the options object in errors. */
+/** Returns the options of a create, update or patch; `kind` names the options object in errors. */
 export function readWriteParameters(
   query: Query,
   {
@@ -259,7 +259,9 @@ function deleteBodyOf(query: Query): DeleteBody {
 
 const policies = ['Foreground', 'Background', 'Orphan', 'nil'];
 
-/** Options of a deletion: from the body if there is one, else from the query; never mixed. */
+/**
+ * Returns the options of a deletion: from the body if there is one, otherwise from the query; the two are never mixed.
+ */
 export function readDeleteParameters(query: Query, body: DeleteBody | undefined): DeleteParameters {
   const given = body ?? deleteBodyOf(query);
   const { propagationPolicy: policy, orphanDependents, preconditions, dryRun = [] } = given;

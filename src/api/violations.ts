@@ -107,7 +107,7 @@ export const typeInvalid = (field: string, value: unknown, detail: string): Viol
   reason: 'FieldValueTypeInvalid',
 });
 
-/** `supported` is printed quoted, in the order given. */
+/** Violation for an unsupported value. The supported values are printed in quotes, in the given order. */
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): Violation =>
   notSupportedText(field, shown(value), supported);
 

@@ -16,7 +16,7 @@ export interface InterceptedRequest {
   readonly version: string;
   /** Name of the resource, in plural. */
   readonly resource: string;
-  /** Name of the subresource; empty if there is none. `namespace` and `name` are empty as well if there is none. */
+  /** Name of the subresource. Like `namespace` and `name`, it is empty if there is none. */
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;

@@ -13,10 +13,10 @@ export interface Client {
 export interface ClientOptions {
   /**
    * Called for each warning of a response, for example about unknown fields, deprecated versions, or from webhooks. An
-   * error it throws fails the call. Default: warnings are dropped, or logged by a manager.
+   * error that it throws fails the call. By default warnings are dropped, or logged by a manager.
    */
   readonly onWarning?: ((text: string) => void) | undefined;
-  /** For writes without this option. Default: that of the server, in Kubernetes `Warn`. */
+  /** Field validation of writes that set none; by default that of the server, in Kubernetes `Warn`. */
   readonly fieldValidation?: FieldValidation | undefined;
 }
 
@@ -90,7 +90,7 @@ export interface MetadataOnly {
 
 /** Selects objects to list, and their version; selectors are written as for `kubectl get -l` and `--field-selector`. */
 export interface ListOptions {
-  /** Default: all namespaces. */
+  /** Namespace of the objects; all namespaces by default. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
@@ -101,31 +101,33 @@ export interface ListOptions {
    * available.
    */
   readonly continue?: string | undefined;
-  /** A version no older than this one, or with `Exact` exactly this one. Default: the latest. */
+  /** Resource version that the list must not be older than, or with `Exact` must have; the latest by default. */
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
-  /** Return only apiVersion, kind and metadata of objects (as PartialObjectMetadata, under their own kind). */
+  /**
+   * Whether only apiVersion, kind and metadata of objects are returned (as PartialObjectMetadata, with their own kind).
+   */
   readonly metadataOnly?: boolean;
 }
 
 /** Selects objects to watch, and where the watch starts. */
 export interface WatchOptions {
-  /** Default: all namespaces. */
+  /** Namespace of the objects; all namespaces by default. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Send the events after this version. Default: first the current objects as ADDED. */
+  /** Resource version after which events are sent. By default the current objects are sent first, as ADDED. */
   readonly resourceVersion?: string;
   /**
-   * Send the current objects first, then a bookmark annotated as their end; requires `allowBookmarks`. `false`: send
-   * only changes from now on.
+   * Whether the current objects are sent first, followed by a bookmark that is annotated as their end, which requires
+   * `allowBookmarks`; with false, only changes from now on are sent.
    */
   readonly sendInitialEvents?: boolean;
-  /** Send bookmarks that report the progress of the watch. */
+  /** Whether bookmarks are sent that report the progress of the watch. */
   readonly allowBookmarks?: boolean;
-  /** The time after which the server ends the watch. Default: 30 to 60 minutes. */
+  /** Seconds after which the server ends the watch; 30 to 60 minutes by default. */
   readonly timeoutSeconds?: number;
-  /** As for a list. */
+  /** Whether only apiVersion, kind and metadata of objects are sent (as PartialObjectMetadata, with their own kind). */
   readonly metadataOnly?: boolean;
   /** Called once the server has accepted the watch; the first event may come much later. */
   readonly onOpen?: () => void;
@@ -139,11 +141,11 @@ export type WatchEvent<T extends ApiObject> =
 
 /** Options of writes. */
 export interface WriteOptions {
-  /** Do everything except store the object. */
+  /** Whether everything is done except storing the object. */
   readonly dryRun?: boolean;
-  /** The owner of the written fields (`metadata.managedFields`). Default: the user agent up to its `/`. */
+  /** Owner of the written fields (`metadata.managedFields`); by default the user agent up to its `/`. */
   readonly fieldManager?: string;
-  /** Default: that of the client's options. */
+  /** Field validation of the write; by default that of the client's options. */
   readonly fieldValidation?: FieldValidation;
 }
 
@@ -163,14 +165,15 @@ export type Patch =
 
 /** Options of deletions, as DeleteOptions of `meta/v1`. */
 export interface DeleteOptions {
-  /** Do everything except delete the object. */
+  /** Whether everything is done except deleting the object. */
   readonly dryRun?: boolean;
   /**
-   * Whether dependents are deleted after the object, before it, or are kept. Default: depends on the type, mostly
-   * `Background`.
+   * Whether dependents are deleted after the object, before it, or not at all. The default depends on the type and is
+   * mostly `Background`.
    */
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
+  /** Seconds before the object is deleted; 0 deletes it immediately. */
   readonly gracePeriodSeconds?: number;
-  /** Fail with Conflict if the object has another uid or resource version. */
+  /** UID and resource version that the object must have; otherwise the deletion fails with Conflict. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }

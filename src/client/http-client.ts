@@ -26,7 +26,7 @@ export interface RemoteClient extends Client {
 /** The user agent and the clock of a client, and the options of its calls. */
 export interface HttpClientOptions extends ClientOptions {
   readonly clock?: Clock | undefined;
-  /** Default `kedge`. */
+  /** User agent of the requests; `kedge` by default. */
   readonly userAgent?: string;
 }
 

@@ -60,7 +60,7 @@ export interface Kubeconfig {
 export interface KubeconfigOptions {
   readonly clock: Clock;
   readonly env: NodeJS.ProcessEnv;
-  /** Default: the current one. */
+  /** Name of the context; the current context by default. */
   readonly context?: string | undefined;
 }
 

@@ -46,18 +46,20 @@ export interface ControllerSpec<T extends ApiObject, S extends readonly ApiObjec
   /** The name in log lines and metrics. */
   readonly name: string;
   readonly for: ResourceType<T>;
-  /** Watch and reconcile only objects in this namespace: then a Role there is enough. */
+  /**
+   * Namespace of the objects that are watched and reconciled; all by default. With a namespace, a Role in it is enough.
+   */
   readonly namespace?: string;
   /**
-   * Watch and reconcile only selected objects, e.g. `spec.signerName=example.com/ci`. A field whose name is not its
-   * path in the object costs a list of that one object for each reconcile.
+   * Field selector of the objects that are watched and reconciled, such as `spec.signerName=example.com/ci`. For a
+   * field whose name is not its path in the object, each reconcile lists that one object.
    */
   readonly fieldSelector?: string;
-  /** Watch and reconcile only selected objects. */
+  /** Label selector of the objects that are watched and reconciled. */
   readonly labelSelector?: string;
   /**
-   * Watch and hold in memory only apiVersion, kind and metadata. `reconcile` reads the whole object; `when`, `dueAt`
-   * and `deleted` may get either form.
+   * Whether only apiVersion, kind and metadata are watched and held in memory. `reconcile` reads the whole object;
+   * `when`, `dueAt` and `deleted` may get either form.
    */
   readonly metadataOnly?: boolean;
   /**
@@ -103,11 +105,11 @@ export interface ControllerSpec<T extends ApiObject, S extends readonly ApiObjec
 
 /** Selects the objects of a kind to watch, and the form in which they are held in memory. */
 export interface SharedCacheOptions<T extends ApiObject> {
-  /** Watch only this namespace. */
+  /** Namespace of the objects; all by default. */
   readonly namespace?: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
-  /** Watch and hold in memory only apiVersion, kind and metadata. */
+  /** Whether only apiVersion, kind and metadata are watched and held in memory. */
   readonly metadataOnly?: boolean;
   /** Reduces an object to what is held in memory; identity and version must be kept. */
   transform?(object: T): T;

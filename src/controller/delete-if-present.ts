@@ -4,7 +4,10 @@ import type { Client, DeleteOptions } from '../client/client.js';
 
 /** Options of `deleteIfPresent`. The uid of the object is always a precondition. */
 export interface DeleteIfPresentOptions extends Omit<DeleteOptions, 'preconditions'> {
-  /** Delete the object only in the state that was read: fails with Conflict if it was written since. Default: no. */
+  /**
+   * Whether the object is deleted only in the state that was read; the deletion then fails with Conflict if it was
+   * written since. False by default.
+   */
   readonly unchanged?: boolean;
 }
 

@@ -3,8 +3,8 @@ import type { ApiObject } from '../api/object.js';
 /** The form in which a trigger holds the objects it watches. */
 export interface HeldFormOptions {
   /**
-   * Watch and hold whole objects, for a `reconcile` that reads them from a `sharedCache`: only the same watch is sure
-   * to have the object that woke it. Default false.
+   * Whether whole objects are watched and held in memory, for a `reconcile` that reads them from a `sharedCache`: only
+   * the same watch is certain to have the object that triggered the reconcile. False by default.
    */
   readonly whole?: boolean;
 }

@@ -20,9 +20,9 @@ export type SigningOutcome = 'issued' | 'refused' | 'error';
 export interface SigningOptions {
   readonly signers: readonly Signer[];
   /**
-   * Record every certificate in the ledger before it is returned to the requester; one that cannot be recorded is not
-   * returned. Requires a server with the kind CertificateLedgerEntry, and the right to get and create entries. Default:
-   * no.
+   * Whether every certificate is recorded in the ledger before it is returned to the requester; one that cannot be
+   * recorded is not returned. Requires a server with the kind CertificateLedgerEntry, and permission to get and create
+   * entries. False by default.
    */
   readonly ledger?: boolean;
   /** Called for every certificate that was returned to its requester. */

@@ -76,7 +76,7 @@ export interface IssueOptions {
 
 /** The names and the key of a certificate. */
 export interface PodCertificateContents extends Partial<AlternativeNames> {
-  /** Default: empty. */
+  /** Subject of the certificate; empty by default. */
   readonly subject?: WritableName;
   readonly publicKey: Pick<PublicKey, 'spki'>;
 }
@@ -86,7 +86,7 @@ export interface KeyPairOptions {
   readonly commonName: string;
   readonly organizations?: readonly string[];
   readonly seconds: number;
-  /** Default: P-256. */
+  /** Type of the key; P-256 by default. */
   readonly keyType?: KeyType;
   /** The current time in milliseconds. Default: that of the CA's clock. */
   readonly now?: number;
@@ -101,9 +101,9 @@ export interface KeyPair {
 /** The name, key type and lifetime of a new CA. */
 export interface AuthorityOptions {
   readonly commonName: string;
-  /** Default: P-256. */
+  /** Type of the key; P-256 by default. */
   readonly keyType?: KeyType;
-  /** Default: ten years. */
+  /** Lifetime in seconds; ten years by default. */
   readonly seconds?: number;
 }
 

@@ -9,13 +9,16 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** The level, format and destination of log lines. */
 export interface LoggerOptions {
-  /** `json`: one object per line with `level` (text), `time` (ISO 8601, UTC), the fields and `msg`. Default json. */
+  /**
+   * Format of log lines: `json` (the default), one object per line with `level` (text), `time` (ISO 8601, UTC), the
+   * fields and `msg`; or `pretty`, for people.
+   */
   readonly format?: 'json' | 'pretty';
-  /** Default info. */
+  /** Lowest level that is logged; `info` by default. */
   readonly level?: LogLevel;
-  /** Default: standard output. */
+  /** Destination of log lines; standard output by default. */
   readonly destination?: { write(text: string): unknown; readonly isTTY?: boolean | undefined };
-  /** Colours of `pretty`. Default: only on a terminal, and not if NO_COLOR is set. */
+  /** Whether `pretty` uses colours; by default only on a terminal, and not if NO_COLOR is set. */
   readonly colour?: boolean;
   readonly now?: () => number;
 }

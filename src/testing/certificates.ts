@@ -33,12 +33,12 @@ export function testKey(type: KeyType = 'P-256'): Promise<KeyObject> {
 
 /** The contents of a certificate request for tests. */
 export interface TestRequestOptions extends Partial<AlternativeNames> {
-  /** Default: `someone`. */
+  /** Common name of the subject; `someone` by default. */
   readonly commonName?: string;
   readonly organizations?: readonly string[];
-  /** Default: P-256. */
+  /** Type of the key; P-256 by default. */
   readonly keyType?: KeyType;
-  /** Default: the process's key of `keyType`. */
+  /** Key of the request; by default one of type `keyType` that is shared by the whole process. */
   readonly key?: KeyObject;
   readonly extensions?: readonly CertificateExtension[];
 }
@@ -52,7 +52,7 @@ export interface TestRequest {
   readonly key: string;
 }
 
-/** Makes a PKCS#10 request. */
+/** Returns a PKCS#10 request with its key. */
 export async function testRequest(options: TestRequestOptions = {}): Promise<TestRequest> {
   const { commonName = 'someone', organizations = [], keyType = 'P-256', key: given, ...rest } = options;
   const key = given ?? (await testKey(keyType));
@@ -63,9 +63,9 @@ export async function testRequest(options: TestRequestOptions = {}): Promise<Tes
 /** The contents of a CertificateSigningRequest for tests. */
 export interface TestSigningRequestOptions extends TestRequestOptions {
   readonly name: string;
-  /** Default: `example.test/clients`. */
+  /** Name of the requested signer; `example.test/clients` by default. */
   readonly signerName?: string;
-  /** Default: the usages of a TLS client. */
+  /** Requested usages; by default those of a TLS client. */
   readonly usages?: readonly string[];
   readonly expirationSeconds?: number;
 }
@@ -88,7 +88,7 @@ export async function testSigningRequest(options: TestSigningRequestOptions): Pr
   };
 }
 
-/** Makes a CA in memory with a key of its own. */
+/** Returns a new CA in memory, with a key of its own. */
 export const testAuthority = (
   options: Partial<AuthorityOptions> & { readonly clock?: Pick<Clock, 'now'> } = {},
 ): Promise<CertificateAuthority> =>
@@ -97,12 +97,12 @@ export const testAuthority = (
 /** The contents of a PodCertificateRequest for tests. */
 export interface TestPodRequestOptions {
   readonly name: string;
-  /** Default: `default`. */
+  /** Namespace of the request; `default` by default. */
   readonly namespace?: string;
-  /** Default: `example.test/pods`. */
+  /** Name of the requested signer; `example.test/pods` by default. */
   readonly signerName?: string;
   /**
-   * Names and UIDs of the pod, service account and node. Default: `web`, `robot` and `node-1`, with UIDs derived from
+   * Names and UIDs of the pod, service account and node; by default `web`, `robot` and `node-1`, with UIDs derived from
    * the names.
    */
   readonly pod?: NamedObject;
@@ -110,9 +110,9 @@ export interface TestPodRequestOptions {
   readonly node?: NamedObject;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly maxExpirationSeconds?: number;
-  /** Default: the process's key of `keyType`. */
+  /** Key of the request; by default one of type `keyType` that is shared by the whole process. */
   readonly key?: KeyObject;
-  /** Default: P-256. */
+  /** Type of the key; P-256 by default. */
   readonly keyType?: KeyType;
 }
 

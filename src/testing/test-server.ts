@@ -24,9 +24,12 @@ import { stableIds } from './stable-ids.js';
 
 /** The options of any server, and the objects, controllers and callbacks of a test. */
 export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDir'>, ClientOptions {
-  /** The store. Default: a new one in memory. With a store of its own, a test controls its history and failures. */
+  /**
+   * Store of the server, by default a new one in memory. With a store of its own, a test controls its history and
+   * failures.
+   */
   readonly store?: string | Store;
-  /** The user of `client`. Default: `test-admin`, who may do everything. */
+  /** User of `client`; by default `test-admin`, who has all permissions. */
   readonly user?: UserInfo;
   /**
    * The initial objects, for example from `readManifests`. An administrator creates them before `runnables` start:
@@ -46,7 +49,7 @@ export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDi
   readonly runAs?: AccountKey;
   /**
    * Called with each 403 response to the account of `runAs` and to accounts with a `kubeconfig`, except for terminating
-   * namespaces. Default: `client` and `stop()` fail with AccountRefused.
+   * namespaces. By default `client` and `stop()` then fail with AccountRefused.
    */
   readonly onRefused?: (refusal: ApiError) => void;
   /**
@@ -55,13 +58,13 @@ export interface TestServerOptions extends Omit<ServerOptions, 'store' | 'dataDi
    */
   readonly webhooks?: Readonly<Record<string, Webhook>>;
   /**
-   * Makes uids and suffixes of generated names the same in every run, derived from kind, namespace and name. For
-   * snapshots, together with a clock that stands still. Default: random.
+   * Whether UIDs and suffixes of generated names are the same in every run, derived from kind, namespace and name: for
+   * snapshots, together with a clock that stands still. They are random by default.
    */
   readonly stableIds?: boolean;
   /**
-   * The field validation of `client`, the runnables and the webhooks. Default `Strict`: a test fails on a misspelt
-   * field.
+   * Field validation of `client`, the runnables and the webhooks; `Strict` by default, so that a test fails on a
+   * misspelt field.
    */
   readonly fieldValidation?: FieldValidation | undefined;
 }

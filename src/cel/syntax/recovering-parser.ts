@@ -254,7 +254,7 @@ export class RecoveringParser {
     );
   }
 
-  /** Returns the text from one token to another, without what is no token. */
+  /** Returns the text from one token to another, without characters that are part of no token. */
   #textOf(start: Token, last: Token): string {
     const end = last.kind === 'EOF' ? last.at : last.end;
     let text = '';
