@@ -72,7 +72,7 @@ export function conversionWebhook<const H extends ApiObject, const S extends rea
       if (!isList(objects)) throw new UnreadableReview('request.objects is missing');
       try {
         const convertedObjects = objects.map((object, index) => {
-          if (!hasMetadata(object)) throw new UnreadableReview(`request.objects[${index}] is no object`);
+          if (!hasMetadata(object)) throw new UnreadableReview(`request.objects[${index}] is not an object`);
           return convert(object, to);
         });
         return { result: { status: 'Success' }, convertedObjects };
