@@ -133,7 +133,8 @@ function parameters(algorithm: VerificationAlgorithm) {
     case 'RS':
       return { padding: constants.RSA_PKCS1_PADDING };
     case 'PS':
-      return { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
+      // Some issuers use other lengths than RFC 7518 says; kube-apiserver accepts any, too.
+      return { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
     default:
       return { dsaEncoding: 'ieee-p1363' as const };
   }

@@ -1,4 +1,6 @@
 import { quote, quoteList } from '../../api/go-text.js';
+import { jsonKind } from '../../api/json-exact.js';
+import type { Json } from '../../api/object.js';
 import { goTimeText } from '../../api/time.js';
 import { AuthenticationError } from '../authenticator.js';
 import type { JwtIssuer } from './jwt-issuer.js';
@@ -16,13 +18,57 @@ const notBeforeLeeway = 60;
 
 const numberText = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
+/** The first number of seconds that does not fit in an int64. */
+const tooLate = 2 ** 63;
+
 /**
- * Returns the time of a claim in seconds since 1970. Some issuers write it as text, which kube-apiserver accepts as
- * well.
+ * Returns the time of a claim in seconds since 1970; undefined for one that does not fit in an int64, which would never
+ * come. Some issuers write it as text, which kube-apiserver accepts as well.
  */
 function timeOf(claim: unknown): number | undefined {
   const seconds = typeof claim === 'string' && numberText.test(claim) ? Number(claim) : claim;
-  return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds : undefined;
+  return typeof seconds === 'number' && Math.abs(seconds) < tooLate ? seconds : undefined;
+}
+
+/**
+ * Checks the types of the claims that Kubernetes' OIDC library decodes: a token with others is refused even if nothing uses
+ * these claims.
+ */
+export function checkTypes(claims: Claims): void {
+  for (const [name, value] of Object.entries(claims)) {
+    const wrong = wrongType(name, value);
+    if (wrong !== undefined) throw verificationError(`oidc: failed to unmarshal claims: ${wrong}`);
+  }
+}
+
+/** Returns Go's error for a claim of a wrong type. */
+function wrongType(name: string, value: unknown): string | undefined {
+  const mismatch = (given: unknown, type: string): string =>
+    `json: cannot unmarshal ${jsonKind(given as Json)} into Go struct field idToken.${name} of type ${type}`;
+  const isText = (one: unknown): boolean => typeof one === 'string' || one === null;
+  switch (name) {
+    case 'sub':
+    case 'nonce':
+    case 'at_hash':
+      return isText(value) ? undefined : mismatch(value, 'string');
+    case 'aud': {
+      if (isText(value)) return undefined;
+      if (!Array.isArray(value)) return mismatch(value, '[]string');
+      const wrong = value.findIndex((one) => !isText(one));
+      return wrong < 0 ? undefined : mismatch(value[wrong], 'string');
+    }
+    case 'nbf':
+    case 'exp':
+    case 'iat':
+      if (value === null) return name === 'nbf' ? undefined : 'strconv.ParseFloat: parsing "": invalid syntax';
+      if (typeof value === 'number') return undefined;
+      if (typeof value !== 'string') return mismatch(value, 'json.Number');
+      return numberText.test(value)
+        ? undefined
+        : `json: invalid number literal, trying to unmarshal ${quote(JSON.stringify(value))} into Number`;
+    default:
+      return undefined;
+  }
 }
 
 /**

@@ -17,8 +17,8 @@ const maxKeys = 100;
 const minRsaBits = 2_048;
 
 /**
- * Returns the keys of a JSON Web Key Set (RFC 7517) that can verify tokens; undefined if it is no key set. Symmetric
- * keys, keys for encryption, weak keys and unreadable keys are left out.
+ * Returns the keys of a JSON Web Key Set (RFC 7517) that can verify tokens; undefined if it is no key set. Symmetric and
+ * private keys, keys for encryption, weak keys and unreadable keys are left out.
  */
 export function readKeySet(value: unknown): readonly IssuerKey[] | undefined {
   if (!isObject(value) || !Array.isArray(value['keys'])) return undefined;
@@ -27,7 +27,9 @@ export function readKeySet(value: unknown): readonly IssuerKey[] | undefined {
 
 function readKey(jwk: unknown): readonly IssuerKey[] {
   if (!isObject(jwk)) return [];
-  const { kty, use, alg, kid } = jwk;
+  const { kty, use, alg, kid, d } = jwk;
+  // An issuer that publishes a private key lets everybody sign with it.
+  if (d !== undefined && d !== null) return [];
   if ((kty !== 'RSA' && kty !== 'EC') || (use !== undefined && use !== 'sig')) return [];
   const publicKey = publicKeyOf(jwk);
   if (publicKey === undefined) return [];
@@ -39,7 +41,7 @@ function readKey(jwk: unknown): readonly IssuerKey[] {
   return algorithms.length === 0 ? [] : [{ keyId: typeof kid === 'string' ? kid : '', publicKey, algorithms }];
 }
 
-/** Returns the public key. Only public members are read. */
+/** Returns the public key. */
 function publicKeyOf({ kty, n, e, crv, x, y }: Readonly<Record<string, unknown>>): KeyObject | undefined {
   const members = kty === 'RSA' ? { n, e } : { crv, x, y };
   const texts = Object.entries(members).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));

@@ -7,7 +7,7 @@ import { AuthenticationError } from '../authenticator.js';
 import type { TokenAuthenticator } from '../bearer-token.js';
 import { credentialExtra } from '../credential-extra.js';
 import { parseToken, type UnverifiedToken, verificationAlgorithms, verifiesToken } from '../jws.js';
-import { checkAudience, checkBeforeSignature, verificationError } from './claims.js';
+import { checkAudience, checkBeforeSignature, checkTypes, verificationError } from './claims.js';
 import type { Expressions } from './expressions.js';
 import { type FetchText, fetchText } from './fetch-text.js';
 import { IssuerKeys } from './issuer-keys.js';
@@ -51,6 +51,7 @@ export function jwtTokens(jwt: JwtIssuer, options: JwtTokenOptions): JwtTokens {
       const begun = clock.monotonic();
       let isGood = false;
       try {
+        checkTypes(token.claims);
         checkBeforeSignature(token.claims, jwt.issuer, clock.now() / 1_000);
         await checkSignature(token, keys);
         checkAudience(token.claims, jwt.issuer);

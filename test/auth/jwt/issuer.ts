@@ -29,12 +29,13 @@ export function testToken(
   claims: object,
   { privateKey, kid }: Pick<TestKey, 'privateKey' | 'kid'>,
   { alg = 'ES256', ...header }: { readonly alg?: string; readonly [member: string]: unknown } = {},
+  saltLength: number = constants.RSA_PSS_SALTLEN_DIGEST,
 ): string {
   const signed = `${part({ alg, kid, ...header })}.${part(claims)}`;
   const how = alg.startsWith('ES')
     ? { dsaEncoding: 'ieee-p1363' as const }
     : alg.startsWith('PS')
-      ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+      ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }
       : { padding: constants.RSA_PKCS1_PADDING };
   const signature = sign(`sha${alg.slice(2)}`, Buffer.from(signed), { key: privateKey, ...how });
   return `${signed}.${signature.toString('base64url')}`;

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { constants, createHmac } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { defaultDomains } from '../../../src/api/domains.js';
 import { runSync } from '../../../src/api/steps.js';
@@ -51,6 +51,11 @@ describe('valid tokens', () => {
     },
   );
 
+  test('are accepted with a salt of any length', async () => {
+    const token = testToken({ ...claims, uid: 'u' }, rsa, { alg: 'PS256' }, constants.RSA_PSS_SALTLEN_MAX_SIGN);
+    expect(await ask(token)).toBeDefined();
+  });
+
   test.each(['ES256', 'ES384', 'ES512'])('are accepted if signed by an EC key with %s', async (alg) => {
     const own = testKey(alg);
     server.keys = [own.jwk];
@@ -96,6 +101,31 @@ const part = (value: object): string => Buffer.from(JSON.stringify(value)).toStr
 const unsupported = (alg: string): string =>
   `${verify}oidc: id token signed with unsupported algorithm, expected ["ES256" "ES384" "ES512" "PS256" "PS384" "PS512" "RS256" "RS384" "RS512"] got "${alg}"`;
 
+const field = (name: string): string => `into Go struct field idToken.${name} of type`;
+
+test.each<[object, string]>([
+  [{ aud: ['kedge', 5] }, `json: cannot unmarshal number ${field('aud')} string`],
+  [{ aud: { kedge: true } }, `json: cannot unmarshal object ${field('aud')} []string`],
+  [{ sub: ['alice'] }, `json: cannot unmarshal array ${field('sub')} string`],
+  [{ nonce: 5 }, `json: cannot unmarshal number ${field('nonce')} string`],
+  [{ at_hash: true }, `json: cannot unmarshal bool ${field('at_hash')} string`],
+  [{ exp: [] }, `json: cannot unmarshal array ${field('exp')} json.Number`],
+  [{ iat: null }, 'strconv.ParseFloat: parsing "": invalid syntax'],
+  [{ iat: 'x' }, 'json: invalid number literal, trying to unmarshal "\\"x\\"" into Number'],
+  [{ nbf: ' 5' }, 'json: invalid number literal, trying to unmarshal "\\" 5\\"" into Number'],
+])('claims of the wrong type make a token invalid, used or not: %j', async (wrong, why) => {
+  await expect(ask(testToken({ ...claims, uid: 'u', ...wrong }, key))).rejects.toThrow(
+    new AuthenticationError(`${verify}oidc: failed to unmarshal claims: ${why}`),
+  );
+});
+
+test.each([{ aud: ['kedge', null] }, { nonce: null }, { nbf: null }, { at_hash: 'x', iat: now + 0.5 }])(
+  'claims may be null: %j',
+  async (more) => {
+    expect(await ask(testToken({ ...claims, uid: 'u', ...more }, key))).toBeDefined();
+  },
+);
+
 describe('invalid tokens', () => {
   const stranger = testKey('ES256', key.kid);
   test.each<[string, string, string]>([
@@ -136,6 +166,11 @@ describe('invalid tokens', () => {
       `${verify}oidc: token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)`,
     ],
     [
+      'with a lifetime that no int64 holds',
+      testToken({ ...claims, exp: 1e300 }, key),
+      `${verify}oidc: token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)`,
+    ],
+    [
       'that are not yet valid',
       testToken({ ...claims, nbf: now + 61 }, key),
       `${verify}oidc: current time 2026-01-01 00:00:00 +0000 UTC before the nbf (not before) time: 2026-01-01 00:01:01 +0000 UTC`,
@@ -161,9 +196,9 @@ describe('invalid tokens', () => {
       'oidc: parse username claims "sub": claim is empty',
     ],
     [
-      'with a username that is not a string',
-      testToken({ ...claims, sub: 1 }, key),
-      'oidc: parse username claims "sub": json: cannot unmarshal number into Go value of type string',
+      'with a uid that is not a string',
+      testToken({ ...claims, uid: 1 }, key),
+      'oidc: parse uid claim "uid": json: cannot unmarshal number into Go value of type string',
     ],
     [
       'with groups that are not strings',
