@@ -67,7 +67,8 @@ async function once(
   });
   const text = await textOf(response);
   const { statusCode = 0 } = response;
-  if (statusCode < 200 || statusCode > 299) {
+  // Go's client takes no other code for a success.
+  if (statusCode < 200 || statusCode > 206) {
     const { message } = errorFromStatus(read(text), statusCode, `the server answered ${statusCode}`);
     const failure = `webhook call failed: ${message}`;
     if (transientCodes.includes(statusCode) || response.headers['retry-after'] !== undefined)

@@ -8,6 +8,7 @@ import { type AuthorizationWebhookMetrics, resultOfFailure } from '../authorizat
 import { type AccessAttributes, type Authorizer, type Decision, noRules } from '../authorizer.js';
 import { reviewSpec } from './access-review.js';
 import type { CallReview } from './call-review.js';
+import { flagIn, textIn } from './review-members.js';
 
 export interface WebhookAuthorizerOptions {
   readonly call: CallReview;
@@ -86,12 +87,18 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
   };
 }
 
-function decisionIn({ allowed, denied, reason: given }: Readonly<Record<string, unknown>>): Decision {
-  const reason = typeof given === 'string' ? given : '';
-  if (denied === true) {
-    return allowed === true
-      ? { verdict: 'deny', reason, error: 'webhook subject access review returned both allow and deny response' }
-      : { verdict: 'deny', reason };
+/** Throws an Error for members of other types. */
+function decisionIn(status: Readonly<Record<string, unknown>>): Decision {
+  const fields = 'SubjectAccessReviewStatus.status';
+  const allowed = flagIn(status['allowed'], `${fields}.allowed`);
+  const denied = flagIn(status['denied'], `${fields}.denied`);
+  const reason = textIn(status['reason'], `${fields}.reason`);
+  if (denied && allowed) {
+    return {
+      verdict: 'deny',
+      reason,
+      error: 'webhook subject access review returned both allow and deny response',
+    };
   }
-  return { verdict: allowed === true ? 'allow' : 'no-opinion', reason };
+  return { verdict: denied ? 'deny' : allowed ? 'allow' : 'no-opinion', reason };
 }

@@ -1,6 +1,5 @@
 import type { Domains } from '../../api/domains.js';
 import { messageOf } from '../../api/message-of.js';
-import { isObject } from '../../api/object.js';
 import type { UserInfo } from '../../api/user.js';
 import { FailureLog } from '../../client/failure-log.js';
 import type { Clock } from '../../runtime/clock.js';
@@ -10,6 +9,7 @@ import { type Authenticated, AuthenticationError } from '../authenticator.js';
 import type { TokenAuthenticator } from '../bearer-token.js';
 import { TokenCache } from '../token-cache.js';
 import type { CallReview } from './call-review.js';
+import { flagIn, membersIn, textIn, textsIn } from './review-members.js';
 
 export interface WebhookTokenOptions {
   readonly call: CallReview;
@@ -47,37 +47,48 @@ async function review(
     spec: { token, audiences: wanted },
     status: { user: {} },
   };
-  const status = await call(question).catch((error: unknown) => {
-    asked.failed(error);
-    throw new AuthenticationError(messageOf(error));
-  });
-  const given = texts(status['audiences']);
+  const {
+    authenticated,
+    audiences: given,
+    error,
+    user,
+  } = await call(question)
+    .then(readStatus)
+    .catch((reason: unknown) => {
+      asked.failed(reason);
+      throw new AuthenticationError(messageOf(reason));
+    });
   const audiences = commonAudiences(wanted, given.length > 0 ? given : apiAudiences);
   if (wanted.length > 0 && audiences.length === 0) return undefined;
-  if (status['authenticated'] !== true) {
-    const { error } = status;
-    if (typeof error === 'string' && error !== '') throw new AuthenticationError(error);
+  if (!authenticated) {
+    if (error !== '') throw new AuthenticationError(error);
     return undefined;
   }
-  return { user: userIn(status['user']), audiences };
+  if (user.username === '') throw new AuthenticationError('the token webhook answered without a user');
+  return { user, audiences };
 }
 
-function userIn(value: unknown): UserInfo {
-  const user = isObject(value) ? value : {};
-  const { username, uid } = user;
-  const extra = Object.entries(isObject(user['extra']) ? user['extra'] : {}).map(
-    ([key, values]) => [key, texts(values)] as const,
-  );
-  if (typeof username !== 'string' || username === '') {
-    throw new AuthenticationError('the token webhook answered without a user');
-  }
+/** Reads the status of a TokenReview. Throws an Error for members of other types. */
+function readStatus({ authenticated, audiences, error, user }: Readonly<Record<string, unknown>>) {
   return {
-    username,
-    ...(typeof uid === 'string' && uid !== '' ? { uid } : {}),
-    groups: texts(user['groups']),
-    ...(extra.length > 0 ? { extra: Object.fromEntries(extra) } : {}),
+    authenticated: flagIn(authenticated, 'TokenReviewStatus.status.authenticated'),
+    audiences: textsIn(audiences, 'TokenReviewStatus.status.audiences'),
+    error: textIn(error, 'TokenReviewStatus.status.error'),
+    user: userIn(membersIn(user, 'TokenReviewStatus.status.user', 'v1.UserInfo')),
   };
 }
 
-const texts = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+function userIn(members: Readonly<Record<string, unknown>>): UserInfo {
+  const fields = 'UserInfo.status.user';
+  const uid = textIn(members['uid'], `${fields}.uid`);
+  const field = `${fields}.extra`;
+  const extra = Object.entries(membersIn(members['extra'], field, 'map[string]v1.ExtraValue')).map(
+    ([key, values]) => [key, textsIn(values, field, 'v1.ExtraValue')] as const,
+  );
+  return {
+    username: textIn(members['username'], `${fields}.username`),
+    ...(uid === '' ? {} : { uid }),
+    groups: textsIn(members['groups'], `${fields}.groups`),
+    ...(extra.length > 0 ? { extra: Object.fromEntries(extra) } : {}),
+  };
+}

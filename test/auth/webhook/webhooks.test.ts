@@ -57,6 +57,11 @@ describe('a call', () => {
     expect(asked).toHaveLength(5);
   });
 
+  test('fails if the server answers with another success code than Go accepts', async () => {
+    answers = [207];
+    await expect(call()({})).rejects.toThrow('the server answered 207');
+  });
+
   test('is counted with each attempt', async () => {
     called.length = 0;
     answers = [500, { status: {} }];
@@ -107,10 +112,10 @@ describe('tokens', () => {
   };
 
   test('authenticate the user that the server returns', async () => {
-    const user = { username: 'alice', uid: 'u', groups: ['dev', 1], extra: { k: ['v'] } };
+    const user = { username: 'alice', uid: 'u', groups: ['dev', null], extra: { k: ['v'] } };
     answers = [{ status: { authenticated: true, user } }];
     expect(await ask()).toEqual({
-      user: { username: 'alice', uid: 'u', groups: ['dev'], extra: { k: ['v'] } },
+      user: { username: 'alice', uid: 'u', groups: ['dev', ''], extra: { k: ['v'] } },
       audiences: ['api'],
     });
     expect(bodies()).toMatchObject([{ kind: 'TokenReview', spec: { token: 't', audiences: ['api'] } }]);
@@ -129,12 +134,30 @@ describe('tokens', () => {
   test.each<[string, object, string | undefined]>([
     ['unknown', {}, undefined],
     ['unknown, with a reason', { error: 'expired' }, 'expired'],
-    ['authenticated with a string instead of a boolean', { authenticated: 'true', user: { username: 'a' } }, undefined],
     ['without a username', { authenticated: true, user: {} }, 'the token webhook answered without a user'],
   ])('that are %s are not accepted', async (_name, status, message) => {
     answers = [{ status }];
     if (message === undefined) expect(await ask()).toBeUndefined();
     else await expect(ask()).rejects.toThrow(new AuthenticationError(message));
+  });
+
+  test.each<[object, string, string]>([
+    [{ authenticated: 'true' }, 'string', 'TokenReviewStatus.status.authenticated of type bool'],
+    [{ audiences: 'api' }, 'string', 'TokenReviewStatus.status.audiences of type []string'],
+    [{ audiences: ['api', 1] }, 'number', 'TokenReviewStatus.status.audiences of type string'],
+    [{ error: 1 }, 'number', 'TokenReviewStatus.status.error of type string'],
+    [{ user: 'a' }, 'string', 'TokenReviewStatus.status.user of type v1.UserInfo'],
+    [{ user: { username: 1 } }, 'number', 'UserInfo.status.user.username of type string'],
+    [{ user: { username: 'a', uid: 1 } }, 'number', 'UserInfo.status.user.uid of type string'],
+    [{ user: { username: 'a', groups: 'g' } }, 'string', 'UserInfo.status.user.groups of type []string'],
+    [{ user: { username: 'a', groups: [1] } }, 'number', 'UserInfo.status.user.groups of type string'],
+    [{ user: { username: 'a', extra: { k: 'v' } } }, 'string', 'UserInfo.status.user.extra of type v1.ExtraValue'],
+    [{ user: { username: 'a', extra: [] } }, 'array', 'UserInfo.status.user.extra of type map[string]v1.ExtraValue'],
+  ])('are refused if the answer has members of other types: %j', async (status, given, field) => {
+    answers = [{ status: { authenticated: true, user: { username: 'a' }, ...status } }];
+    await expect(ask()).rejects.toThrow(
+      new AuthenticationError(`json: cannot unmarshal ${given} into Go struct field ${field}`),
+    );
   });
 
   test('are refused while the server is down, which is logged once', async () => {
@@ -245,7 +268,6 @@ describe('access', () => {
       { denied: true, reason: 'never' },
       { verdict: 'deny', reason: 'never' },
     ],
-    [{ allowed: 'true' }, { verdict: 'no-opinion', reason: '' }],
     [
       { allowed: true, denied: true },
       { verdict: 'deny', reason: '', error: 'webhook subject access review returned both allow and deny response' },
@@ -253,6 +275,16 @@ describe('access', () => {
   ])('follows the answer %j', async (status, decision) => {
     answers = [{ status }];
     expect(await open().authorize(attributes)).toEqual(decision);
+  });
+
+  test.each<[object, string, string]>([
+    [{ allowed: 'true' }, 'string', 'allowed of type bool'],
+    [{ allowed: true, denied: 'true' }, 'string', 'denied of type bool'],
+    [{ allowed: true, reason: {} }, 'object', 'reason of type string'],
+  ])('is denied by failurePolicy Deny if the answer has members of other types: %j', async (status, given, field) => {
+    answers = [{ status }];
+    const error = `json: cannot unmarshal ${given} into Go struct field SubjectAccessReviewStatus.status.${field}`;
+    expect(await open({ onFailure: 'deny' }).authorize(attributes)).toEqual({ verdict: 'deny', reason: '', error });
   });
 
   test('is undecided while the server is down', async () => {
