@@ -118,7 +118,7 @@ const claims: Answer = async (question) => {
 const accounts: Answer = async (question) => {
   const { verb, name, subresource } = question.attributes;
   // A node agent reads a service account only before it requests a token for it.
-  if (verb === 'get' && !subresource) return related(question, 'serviceaccounts');
+  if (verb === 'get' && !subresource) return readsRelated('serviceaccounts')(question);
   if (verb !== 'create' || !name) return noOpinion('can only create tokens for individual service accounts');
   if (subresource !== 'token') return noOpinion('can only create token subresource of serviceaccount');
   return related(question, 'serviceaccounts');
@@ -134,7 +134,7 @@ const podCertificates: Answer = async ({ node, attributes, podCertificate }) => 
     return (await podCertificate(namespace, name))?.spec?.nodeName === node ? allow : unrelated(node);
   }
   if (verb !== 'list' && verb !== 'watch') return noOpinion(`nodes may not ${verb} podcertificaterequests`);
-  return nodeSelected(attributes) === node
+  return selectsNode(node, attributes)
     ? allow
     : noOpinion('can only list/watch podcertificaterequests with nodeName field selector');
 };
@@ -166,19 +166,21 @@ const pods: Answer = async (question) => {
   if (verb === 'create' || verb === 'delete') return allow;
   if (verb === 'get') return getsRelated('pods')(question);
   if (verb !== 'list' && verb !== 'watch') return noOpinion();
-  if (nodeSelected(attributes) === node) return allow;
+  if (selectsNode(node, attributes)) return allow;
   if (name) return related(question, 'pods');
   return noOpinion('can only list/watch pods with spec.nodeName field selector');
 };
 
 const isUpdate = (verb: string): boolean => verb === 'update' || verb === 'patch';
 
-/** Returns the node that a field selector restricts a list to. */
-function nodeSelected({ fieldSelector = '' }: AccessAttributes): string | undefined {
-  if (fieldSelector === '') return undefined;
+/** Whether a field selector restricts a list to a node; other requirements may restrict it further. */
+function selectsNode(node: string, { fieldSelector = '' }: AccessAttributes): boolean {
+  if (fieldSelector === '') return false;
   try {
-    return parseFieldSelector(fieldSelector).exactly('spec.nodeName');
+    return parseFieldSelector(fieldSelector).requirements.some(
+      ({ field, operator, value }) => field === 'spec.nodeName' && operator === '=' && value === node,
+    );
   } catch {
-    return undefined;
+    return false;
   }
 }

@@ -92,11 +92,13 @@ describe('a node may', () => {
   test('list and watch its own pods by field selector', async () => {
     expect((await ask('list pods', { fieldSelector: 'spec.nodeName=n1' })).verdict).toBe('allow');
     expect((await ask('watch pods', { fieldSelector: 'a=b,spec.nodeName==n1' })).verdict).toBe('allow');
+    expect((await ask('list pods', { fieldSelector: 'spec.nodeName=n0,spec.nodeName=n1' })).verdict).toBe('allow');
   });
 });
 
 describe('a node may not', () => {
   test.each([
+    ['get serviceaccounts sa', 'can only read namespaced object of this type'],
     ['get secrets other/volume', unrelated],
     ['get secrets ns/stolen', unrelated],
     ['get secrets ns/unknown', unrelated],
