@@ -19,7 +19,7 @@ const escapes: Readonly<Record<string, string>> = {
 const plain = /^[ !#-[\]-~]*$/;
 const quoted = /["\\\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
-/** Quotes a string as Go's `%q` does. */
+/** Quotes a string as Go's `%q` does; bytes that were not UTF-8 (`utf8Text`) as the bytes they were. */
 export function quote(text: string): string {
   return plain.test(text) ? `"${text}"` : `"${text.replace(quoted, escaped)}"`;
 }
@@ -45,7 +45,8 @@ function escaped(character: string): string {
   const known = escapes[character];
   if (known !== undefined) return known;
   const code = character.codePointAt(0) ?? 0;
-  if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;
+  const isByte = code >= 0xdc80 && code <= 0xdcff;
+  if (code < 0x80 || isByte) return `\\x${(code & 0xff).toString(16).padStart(2, '0')}`;
   if (code < 0x10000) return `\\u${code.toString(16).padStart(4, '0')}`;
   return `\\U${code.toString(16).padStart(8, '0')}`;
 }

@@ -23,6 +23,7 @@ test.each([
   ['é ﷺ \u{1f600}', '"é ﷺ \u{1f600}"'],
   ['\u00a0\u202e\u2028\ufeff', '"\\u00a0\\u202e\\u2028\\ufeff"'],
   ['\ud800', '"\\ud800"'],
+  ['a\udce4\udc80', '"a\\xe4\\x80"'],
   ['\u{e0001}', '"\\U000e0001"'],
   ['\x7f\x80', '"\\x7f\\u0080"'],
 ])('%j is quoted as Go quotes it', (text, quoted) => {
