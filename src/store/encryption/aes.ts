@@ -1,4 +1,5 @@
 import { type CipherGCMTypes, createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { strictUtf8 } from '../../api/utf8-text.js';
 import type { Cipher } from './encryption.js';
 
 /** The encryption of Kubernetes' providers that use AES; keys have 16, 24 or 32 bytes. */
@@ -40,7 +41,10 @@ export function aesGcm(secret: Buffer): Cipher {
   };
 }
 
-/** AES-CBC with PKCS #7 padding: random initialization vector, ciphertext. Without authentication. */
+/**
+ * AES-CBC with PKCS #7 padding: random initialization vector, ciphertext. Without authentication, one of 256 documents of
+ * another key has a valid padding; so the result must be JSON, as every document is.
+ */
 export function aesCbc(secret: Buffer): Cipher {
   const algorithm = `aes-${secret.length * 8}-cbc`;
   return {
@@ -53,7 +57,9 @@ export function aesCbc(secret: Buffer): Cipher {
       if (encrypted.length < blockLength) throw tooShort();
       const decipher = createDecipheriv(algorithm, secret, encrypted.subarray(0, blockLength));
       try {
-        return Buffer.concat([decipher.update(encrypted.subarray(blockLength)), decipher.final()]);
+        const document = Buffer.concat([decipher.update(encrypted.subarray(blockLength)), decipher.final()]);
+        JSON.parse(strictUtf8.decode(document));
+        return document;
       } catch (error) {
         throw wrong(error);
       }
