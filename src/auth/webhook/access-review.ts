@@ -18,10 +18,12 @@ export function reviewSpec({ user, ...attributes }: AccessAttributes, version: '
     ...(uid === undefined ? {} : { uid }),
   };
   const { path, verb } = attributes;
-  if (path !== undefined) return { nonResourceAttributes: { path, verb }, ...who };
-  const named = Object.entries(namesIn(attributes)).filter(([, value]) => value);
-  return { resourceAttributes: { ...Object.fromEntries(named), ...selectorsIn(attributes) }, ...who };
+  if (path !== undefined) return { nonResourceAttributes: withoutEmpty({ path, verb }), ...who };
+  return { resourceAttributes: { ...withoutEmpty(namesIn(attributes)), ...selectorsIn(attributes) }, ...who };
 }
+
+const withoutEmpty = (texts: Readonly<Record<string, string>>): object =>
+  Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 
 /**
  * Returns the spec as match conditions see it: all members are present, except that there is only one kind of

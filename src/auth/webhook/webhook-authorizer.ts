@@ -93,6 +93,8 @@ function decisionIn(status: Readonly<Record<string, unknown>>): Decision {
   const allowed = flagIn(status['allowed'], `${fields}.allowed`);
   const denied = flagIn(status['denied'], `${fields}.denied`);
   const reason = textIn(status['reason'], `${fields}.reason`);
+  // What went wrong there does not count.
+  textIn(status['evaluationError'], `${fields}.evaluationError`);
   if (denied && allowed) {
     return {
       verdict: 'deny',

@@ -249,6 +249,13 @@ describe('access', () => {
     expect(spec).toEqual({ nonResourceAttributes: { path: '/x', verb: 'get' }, user: 'bob' });
   });
 
+  test('with an empty path and verb is requested without them', async () => {
+    const user = { username: 'bob', groups: [] };
+    await open().authorize({ user, verb: '', path: '', group: '', version: '', resource: '' });
+    expect(bodies()).toMatchObject([{ spec: { nonResourceAttributes: {}, user: 'bob' } }]);
+    expect(asked[0]?.body).toContain('"nonResourceAttributes":{}');
+  });
+
   test('with unreadable selectors is requested without them', async () => {
     await open().authorize({ ...attributes, fieldSelector: '===', labelSelector: '((' });
     const [{ spec }] = bodies() as [{ spec: { resourceAttributes: object } }];
@@ -281,6 +288,7 @@ describe('access', () => {
     [{ allowed: 'true' }, 'string', 'allowed of type bool'],
     [{ allowed: true, denied: 'true' }, 'string', 'denied of type bool'],
     [{ allowed: true, reason: {} }, 'object', 'reason of type string'],
+    [{ allowed: true, evaluationError: 1 }, 'number', 'evaluationError of type string'],
   ])('is denied by failurePolicy Deny if the answer has members of other types: %j', async (status, given, field) => {
     answers = [{ status }];
     const error = `json: cannot unmarshal ${given} into Go struct field SubjectAccessReviewStatus.status.${field}`;
