@@ -30,6 +30,8 @@ export interface AdmissionAttributes {
   readonly caller?: Caller | undefined;
   /** Whether a webhook converts the object before it is stored. */
   readonly isConverted?: boolean;
+  /** Whether the name of the new object was generated, which happens after mutating admission. */
+  readonly isNameGenerated?: boolean;
   /** Whether the deletion is part of a deletecollection request. */
   readonly isCollectionDelete?: boolean;
 }

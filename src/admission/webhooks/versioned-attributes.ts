@@ -91,8 +91,11 @@ export async function convertForWebhook(
 const isSameKind = (a: ResourceKind['kind'], b: ResourceKind['kind']): boolean =>
   a.group === b.group && a.version === b.version && a.kind === b.kind;
 
-/** Returns the namespace of the request: for a Namespace its own name; empty for other cluster-scoped objects. */
-export const namespaceOf = ({ resource, key }: AdmissionAttributes): string =>
-  isNamespace(resource) ? key.name : (key.namespace ?? '');
+/**
+ * Returns the namespace of the request: for a Namespace its own name, unless that is generated; empty for other
+ * cluster-scoped objects.
+ */
+export const namespaceOf = ({ resource, key, isNameGenerated }: AdmissionAttributes): string =>
+  isNamespace(resource) ? (isNameGenerated ? '' : key.name) : (key.namespace ?? '');
 
 export const isNamespace = (resource: Pick<ResourceType, 'group' | 'plural'>): boolean => isType(resource, Namespaces);

@@ -172,7 +172,9 @@ function withoutUnstored(object: ApiObject): ApiObject {
 /** Returns the attributes for validating admission, with the object that will be stored and its generated name. */
 const finalCreate = (attributes: AdmissionAttributes, object: ApiObject): AdmissionAttributes => ({
   ...attributes,
-  ...(attributes.key.name === '' ? { key: { ...attributes.key, name: object.metadata.name ?? '' } } : {}),
+  ...(attributes.key.name === ''
+    ? { key: { ...attributes.key, name: object.metadata.name ?? '' }, isNameGenerated: true }
+    : {}),
   object,
 });
 

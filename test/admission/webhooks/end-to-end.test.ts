@@ -364,6 +364,18 @@ describe('objects', () => {
     expect(deletion).toMatchObject({ options: { preconditions: { uid: metadata.uid } } });
   });
 
+  test('the creation of a namespace is in that namespace, unless its name is generated', async () => {
+    const namespaces = server.client.resource(Namespaces);
+    await withHook(ValidatingWebhookConfigurations, '/allow', ['namespaces'], async () => {
+      await namespaces.create({ ...meta(Namespaces), metadata: { name: 'named' } });
+      await namespaces.create({ ...meta(Namespaces), metadata: { generateName: 'some-' } });
+    });
+    const [named, generated] = about('namespaces').filter(({ operation }) => operation === 'CREATE');
+    expect(named).toMatchObject({ name: 'named', namespace: 'named' });
+    expect(generated).toMatchObject({ name: expect.stringMatching(/^some-/) });
+    expect(generated).not.toHaveProperty('namespace');
+  });
+
   test('a repeated deletion of a terminating namespace is not sent', async () => {
     const namespaces = server.client.resource(Namespaces);
     const spec = { finalizers: ['example.com/held'] };
