@@ -1,4 +1,4 @@
-import { ApiError, isReason, timeout, unauthorized, untyped } from '../api/errors.js';
+import { ApiError, deadlineExceeded, isReason, timeout, unauthorized, untyped } from '../api/errors.js';
 import { messageOf } from '../api/message-of.js';
 import { type UserInfo, wellKnown } from '../api/user.js';
 import { type Authenticated, AuthenticationError } from '../auth/authenticator.js';
@@ -7,6 +7,7 @@ import { bearerWarning } from '../auth/bearer-token.js';
 import { asksToImpersonate } from '../auth/impersonation-headers.js';
 import { withoutStack } from '../client/failure-log.js';
 import { StoreClosed } from '../store/store.js';
+import { StoreUnavailable } from '../store/store-unavailable.js';
 import { accessOf, checkDecision } from './access.js';
 import { errorForm } from './negotiate.js';
 import type { NonResourceRoutes } from './non-resource.js';
@@ -209,7 +210,10 @@ const asksForOther = (request: ApiRequest): request is ApiRequest & { readonly c
 
 const nosniff: Headers = { 'X-Content-Type-Options': 'nosniff' };
 
-/** Converts an error to a response. An unexpected error is logged and returned as a bare 500. */
+/**
+ * Converts an error to a response. An unexpected error is logged and returned as a bare 500; a store that cannot be reached
+ * is logged, too, and answered as a request that took too long.
+ */
 function failure(
   parts: Parts,
   request: ApiRequest,
@@ -237,5 +241,5 @@ function toApiError(parts: Parts, request: ApiRequest, error: unknown): ApiError
     return timeout('request did not complete within requested timeout - the server is shutting down');
   if (request.signal.aborted) return timeout('the caller has gone');
   parts.log.error({ err: withoutStack(error), method: request.method, uri: request.uri }, 'request failed');
-  return untyped(messageOf(error));
+  return error instanceof StoreUnavailable ? deadlineExceeded({}) : untyped(messageOf(error));
 }

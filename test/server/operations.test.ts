@@ -747,10 +747,12 @@ describe('faults', () => {
     ]);
   });
 
-  test('an unavailable store is logged in one line per request, without a stack', async () => {
+  test('an unavailable store is a timeout, logged in one line per request, without a stack', async () => {
     await using server = await runningServer();
     server.store.fail(keyOfConfigMap('a'), new StoreUnavailable('etcd at a:1 does not answer'));
-    expect((await server.ask('alice', `GET ${configMaps}/a`)).code).toBe(500);
+    const { code, text } = await server.ask('alice', `GET ${configMaps}/a`);
+    const told = 'Timeout: request did not complete within requested timeout - context deadline exceeded';
+    expect([code, JSON.parse(text)]).toMatchObject([504, { reason: 'Timeout', message: told, details: {}, code: 504 }]);
     const [{ message, fields } = { message: '', fields: {} }] = server.lines.filter(({ level }) => level === 'error');
     const { err } = fields as { err?: Error };
     expect([message, err?.message, err?.stack]).toEqual(['request failed', 'etcd at a:1 does not answer', undefined]);
