@@ -44,7 +44,7 @@ export interface EtcdClient {
 type Decode<T> = (bytes: Uint8Array) => T;
 
 export function createEtcdClient({ endpoints, timeoutMs = 10_000 }: EtcdClientOptions): EtcdClient {
-  const members = new EtcdMembers(endpoints);
+  const members = new EtcdMembers(endpoints, timeoutMs);
   let session = new Session(undefined, authenticate);
   const where = endpoints.join(',');
   const failure = failureOf(where, endpoints.every(isSecure) ? '' : ' (it was asked without TLS)');
@@ -118,7 +118,7 @@ export function createEtcdClient({ endpoints, timeoutMs = 10_000 }: EtcdClientOp
       // The response holds nothing of use; undefined and null would mean no response.
       await retried(() => call('Compact', encodeCompaction(revision), () => ({})));
     },
-    watch: (request, handlers) => openWatch(request, handlers, reach),
+    watch: (request, handlers) => openWatch(request, handlers, { reach, beginMs: timeoutMs }),
     use({ tls, login }) {
       members.use(tls);
       session = new Session(login, authenticate);

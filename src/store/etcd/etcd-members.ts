@@ -1,25 +1,38 @@
 import { isIP } from 'node:net';
 import { checkServerIdentity } from 'node:tls';
-import { type ChannelCredentials, Client, credentials, type VerifyOptions } from '@grpc/grpc-js';
+import { type ChannelCredentials, Client, connectivityState, credentials, type VerifyOptions } from '@grpc/grpc-js';
 import { splitHost } from '../../api/go-url.js';
+import { systemClock } from '../../runtime/clock.js';
 import type { EtcdTls } from './etcd-secrets.js';
 
 const keepAlive = { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 };
 // By default, gRPC waits up to two minutes between attempts to connect, and fails requests meanwhile.
 const reconnect = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 };
 const unlimited = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
-const channelOptions = { ...keepAlive, ...reconnect, ...unlimited };
+// A new client must not wait for the connection attempt of the one that it replaces.
+const unshared = { 'grpc.use_local_subchannel_pool': 1 };
+const channelOptions = { ...keepAlive, ...reconnect, ...unlimited, ...unshared };
+
+/** A member with its client. */
+interface Member {
+  readonly endpoint: string;
+  readonly client: Client;
+  /** When the client was made, by the monotonic clock. */
+  readonly since: number;
+}
 
 /** The members of an etcd, over gRPC. One is used until it fails, and then the next. */
 export class EtcdMembers {
-  readonly #endpoints: readonly string[];
-  #clients: readonly Client[];
+  readonly #connectMs: number;
+  #connect = connector();
+  #members: Member[];
   #turn = 0;
 
-  constructor(endpoints: readonly string[]) {
+  /** `connectMs` is how long connecting to a member may take, in milliseconds. */
+  constructor(endpoints: readonly string[], connectMs: number) {
     if (endpoints.length === 0) throw new TypeError('an etcd client needs at least one endpoint');
-    this.#endpoints = endpoints;
-    this.#clients = clientsOf(endpoints);
+    this.#connectMs = connectMs;
+    this.#members = endpoints.map((endpoint) => memberAt(endpoint, this.#connect));
   }
 
   /** The turn of the member in use; it counts how often the client has moved on to the next member. */
@@ -28,39 +41,60 @@ export class EtcdMembers {
   }
 
   at(turn: number): Client {
-    const client = this.#clients[turn % this.#clients.length];
-    if (client === undefined) throw new TypeError('no members');
-    return client;
+    return this.#member(turn).client;
   }
 
-  /** Moves on from the member of that turn to the next one, unless that has happened already. */
+  /**
+   * Moves on from the member of that turn to the next one, unless that has happened already. gRPC waits without limit
+   * for a member that accepts a connection and says nothing, so one that is not connected in time is connected to anew.
+   */
   passOver(turn: number): void {
     if (turn === this.#turn) this.#turn++;
+    const member = this.#member(turn);
+    if (systemClock.monotonic() - member.since < this.#connectMs) return;
+    if (member.client.getChannel().getConnectivityState(false) === connectivityState.READY) return;
+    this.#members[turn % this.#members.length] = memberAt(member.endpoint, this.#connect);
+    member.client.close();
   }
 
   /** Uses these certificates from the next request on; requests in progress continue. Throws if they cannot be used. */
   use(tls: EtcdTls | undefined): void {
-    const before = this.#clients;
-    this.#clients = clientsOf(this.#endpoints, tls);
-    for (const each of before) each.close();
+    const before = this.#members;
+    const connect = connector(tls);
+    this.#members = before.map(({ endpoint }) => memberAt(endpoint, connect));
+    this.#connect = connect;
+    for (const { client } of before) client.close();
   }
 
   close(): void {
-    for (const each of this.#clients) each.close();
+    for (const { client } of this.#members) client.close();
+  }
+
+  #member(turn: number): Member {
+    const member = this.#members[turn % this.#members.length];
+    if (member === undefined) throw new TypeError('no members');
+    return member;
   }
 }
+
+const memberAt = (endpoint: string, connect: (endpoint: string) => Client): Member => ({
+  endpoint,
+  client: connect(endpoint),
+  since: systemClock.monotonic(),
+});
 
 const secureScheme = 'https://';
 
 /** Whether the connection to a member uses TLS. */
 export const isSecure = (endpoint: string): boolean => endpoint.startsWith(secureScheme);
 
-function clientsOf(endpoints: readonly string[], tls: EtcdTls = {}): readonly Client[] {
+/** Returns a function that makes the client of a member; it throws if the secrets cannot be used. */
+function connector(tls: EtcdTls = {}): (endpoint: string) => Client {
   const pem = (text: string | undefined): Buffer | null => (text === undefined ? null : Buffer.from(text));
   const secured = (options?: VerifyOptions): ChannelCredentials =>
     credentials.createSsl(pem(tls.ca), pem(tls.key), pem(tls.certificate), options);
   let named: ChannelCredentials | undefined;
-  return endpoints.map((endpoint) => {
+  return (endpoint) => {
     if (!isSecure(endpoint)) return new Client(endpoint, credentials.createInsecure(), channelOptions);
     const target = endpoint.slice(secureScheme.length);
     const { name } = splitHost(target);
@@ -70,7 +104,7 @@ function clientsOf(endpoints: readonly string[], tls: EtcdTls = {}): readonly Cl
     }
     const addressed = secured({ checkServerIdentity: (_, shown) => checkServerIdentity(name, shown) });
     return new Client(target, addressed, { ...channelOptions, 'grpc.ssl_target_name_override': nameOfAddress });
-  });
+  };
 }
 
 /**

@@ -21,17 +21,26 @@ export interface MemberConnection {
   failed(error: ServiceError | null): Error;
 }
 
+interface WatchReach {
+  /** Returns the connection to use. */
+  readonly reach: () => Promise<MemberConnection>;
+  /** How long the member may take to confirm the watch, in milliseconds. */
+  readonly beginMs: number;
+}
+
 /** Opens a watch that ends when the member fails. Returns the function that stops it. */
 export function openWatch(
   request: WatchRequest,
   { response, ended }: WatchHandlers,
-  reach: () => Promise<MemberConnection>,
+  { reach, beginMs }: WatchReach,
 ): () => void {
   let stream: ClientDuplexStream<Uint8Array, WatchResponse> | undefined;
   let over = false;
+  let beginning: NodeJS.Timeout | undefined;
   const end = (error: Error): void => {
     if (over) return;
     over = true;
+    clearTimeout(beginning);
     ended(error instanceof StoreUnavailable ? error : new StoreUnavailable(error.message, { cause: error }));
   };
   const begin = async (): Promise<void> => {
@@ -43,6 +52,7 @@ export function openWatch(
     stream = member.makeBidiStreamRequest('/etcdserverpb.Watch/Watch', asBuffer, decodeWatch, metadata);
     stream.on('data', (message: WatchResponse) => {
       if (over) return;
+      clearTimeout(beginning);
       // For an expired token, etcd reports a missing permission.
       if (message.canceled) refused();
       response(message);
@@ -53,10 +63,16 @@ export function openWatch(
     stream.on('error', fail);
     stream.on('end', () => fail(null));
     stream.write(encodeWatch(request));
+    beginning = setTimeout(() => {
+      failed(null);
+      end(new StoreUnavailable('etcd did not begin a watch in time'));
+      stream?.cancel();
+    }, beginMs);
   };
   begin().catch(end);
   return () => {
     over = true;
+    clearTimeout(beginning);
     stream?.cancel();
   };
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:http2';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { silentLogger } from '../../../src/runtime/logger.js';
 import { document } from '../../../src/store/document.js';
@@ -543,6 +543,49 @@ test('an unreachable etcd is retried soon, however often it failed', async () =>
   client.close();
   member.close();
 }, 15_000);
+
+describe('a member that accepts a connection and says nothing', () => {
+  /** A member that refuses its first connections, and then says nothing. */
+  const silentMember = async (refused: number) => {
+    const sockets: Socket[] = [];
+    const member = createTcpServer((socket) => {
+      sockets.push(socket.on('error', () => {}));
+      if (sockets.length <= refused) socket.destroy();
+    });
+    await new Promise<void>((resolve) => member.listen(0, '127.0.0.1', resolve));
+    const client = createEtcdClient({
+      endpoints: [`127.0.0.1:${(member.address() as AddressInfo).port}`],
+      timeoutMs: 200,
+    });
+    return {
+      client,
+      sockets,
+      close: () => {
+        client.close();
+        for (const socket of sockets) socket.destroy();
+        member.close();
+      },
+    };
+  };
+
+  test.each([0, 2])('is connected to again, also after %d refused connections', async (refused) => {
+    const { client, sockets, close } = await silentMember(refused);
+    const asked = async (): Promise<boolean> => {
+      await expect(client.range({ key: '/a' })).rejects.toThrow(StoreUnavailable);
+      return sockets.length >= refused + 3;
+    };
+    await vi.waitUntil(asked, { timeout: 4_000 });
+    close();
+  });
+
+  test('does not keep a watch waiting', async () => {
+    const { client, close } = await silentMember(0);
+    const request = { key: '/a', rangeEnd: Buffer.from('/b'), startRevision: 1n };
+    const error = await new Promise((ended) => client.watch(request, { response: () => {}, ended }));
+    expect(error).toEqual(new StoreUnavailable('etcd did not begin a watch in time'));
+    close();
+  });
+});
 
 test('a missing etcd is refused with one sentence', async () => {
   const opening = openEtcdStore({ endpoints: ['127.0.0.1:1'], timeoutMs: 1_000 });
