@@ -1,4 +1,5 @@
 import { Metadata } from '@grpc/grpc-js';
+import { systemClock } from '../../runtime/clock.js';
 import { StoreUnavailable } from '../store-unavailable.js';
 import { asBuffer } from '../wire.js';
 import { failureOf, isTransport, notEnabled, Unauthenticated } from './etcd-failures.js';
@@ -24,7 +25,7 @@ import {
 export interface EtcdClientOptions {
   /** `HOST:PORT` of each member, after `https://` for TLS. One is used until it fails. */
   readonly endpoints: readonly string[];
-  /** The timeout of a request, in milliseconds; default 10 seconds. */
+  /** The timeout of a request, in milliseconds, and how long one is repeated while no member answers; default 10 seconds. */
   readonly timeoutMs?: number;
 }
 
@@ -41,9 +42,13 @@ export interface EtcdClient {
   close(): void;
 }
 
+export const defaultTimeoutMs = 10_000;
+/** The pause between attempts while no member answers: an etcd that restarts is back within seconds. */
+export const retryMs = 100;
+
 type Decode<T> = (bytes: Uint8Array) => T;
 
-export function createEtcdClient({ endpoints, timeoutMs = 10_000 }: EtcdClientOptions): EtcdClient {
+export function createEtcdClient({ endpoints, timeoutMs = defaultTimeoutMs }: EtcdClientOptions): EtcdClient {
   const members = new EtcdMembers(endpoints, timeoutMs);
   let session = new Session(undefined, authenticate);
   const where = endpoints.join(',');
@@ -62,11 +67,15 @@ export function createEtcdClient({ endpoints, timeoutMs = 10_000 }: EtcdClientOp
     });
 
   const retried = async <T>(call: () => Promise<T>): Promise<T> => {
+    const until = systemClock.monotonic() + timeoutMs;
     for (let attempt = 0; ; attempt++) {
       try {
         return await call();
       } catch (error) {
-        if (!(error instanceof StoreUnavailable) || attempt >= endpoints.length) throw error;
+        if (!(error instanceof StoreUnavailable)) throw error;
+        if (attempt < endpoints.length) continue;
+        if (systemClock.monotonic() >= until) throw error;
+        await systemClock.sleep(retryMs);
       }
     }
   };

@@ -222,6 +222,31 @@ describe.skipIf(!etcdInstalled)('when etcd is killed and comes back', () => {
     void stream.stop();
     await store.close();
   });
+
+  test('what is asked meanwhile waits for it', async () => {
+    let failures = 0;
+    const store = await open({
+      wrapClient: (client) => ({
+        ...client,
+        txn: (request) =>
+          client.txn(request).catch((error: unknown) => {
+            failures++;
+            throw error;
+          }),
+      }),
+    });
+    const { revision } = await store.commit({ key: '/a', document: document('old'), expect: 'absent' });
+    await etcd.kill();
+    const asked = Promise.allSettled([
+      store.get('/a').then((entry) => entry?.key),
+      store.scan('/a').then(({ entries }) => entries.length),
+      create(store, '/b').then(() => 'created'),
+      store.commit({ key: '/a', document: document('new'), expect: revision }).then(({ value }) => value),
+    ]);
+    await vi.waitUntil(() => failures >= 10, { timeout: 5_000 }).finally(() => etcd.start());
+    expect(await asked).toEqual(['/a', 1, 'created', 'new'].map((value) => ({ status: 'fulfilled', value })));
+    await store.close();
+  });
 });
 
 test.skipIf(!etcdInstalled)(
