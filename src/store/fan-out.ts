@@ -122,9 +122,12 @@ export class FanOut {
     for (const { subscriber } of [...this.#all]) finish(subscriber, error);
   }
 
-  /** Ends all open streams with an error, because their past is lost. */
-  cutOff(error: Error): void {
-    for (const { subscriber } of [...this.#all]) subscriber.error(error);
+  /**
+   * Ends the open streams that need the lost part of the history, with an error. Streams that start after it continue: if
+   * other processes write to the store, a subscriber may have seen more than this history contains.
+   */
+  cutOff(error: HistoryCompacted): void {
+    for (const { subscriber, after } of [...this.#all]) if (after < error.oldest) subscriber.error(error);
   }
 
   /** Returns false if some subscribers have not been called yet; those that have been called are past this position. */

@@ -264,3 +264,17 @@ describe('the end', () => {
     expect(told).toEqual(['progress 0', '/a 1']);
   });
 });
+
+test('where the past is lost, those are cut off that stand on it, and not who begins after it', () => {
+  const { history, fanOut, write, follow } = setUp();
+  write('/a');
+  const [live, early] = [follow('/', 1n), follow('/', 5n)];
+  history.restart(4n);
+  fanOut.cutOff(new HistoryCompacted(1n, 4n));
+  for (const key of ['/b', '/c']) write(key);
+  expect([live.told, early.told]).toEqual([
+    ['progress 1', 'HistoryCompacted: history before revision 4 is compacted, asked for 1'],
+    ['progress 5', '/c 6'],
+  ]);
+  early.stop();
+});
