@@ -12,6 +12,7 @@ import {
   StoreClosed,
   SubscriberTooSlow,
 } from '../../store/store.js';
+import { StoreUnavailable } from '../../store/store-unavailable.js';
 import { Backpressure } from '../backpressure.js';
 import { prepareEntries } from '../entry-codec.js';
 import type { Parts } from '../parts.js';
@@ -146,7 +147,7 @@ class Watch {
     if (initial) after = await this.#sendState();
     const oldest = this.#oldest();
     if (after !== undefined && after < oldest) throw new HistoryCompacted(after, oldest);
-    const present = after === undefined || (bookmarks && !initial) ? await store.revision() : after;
+    const present = after === undefined || (bookmarks && !initial) ? await this.#present(after) : after;
     after ??= present;
     this.#seen = after;
     this.#began = later(after, present);
@@ -165,6 +166,16 @@ class Watch {
     const first = this.#parts.firstRevision();
     const { since = first } = this.#target.definition;
     return later(since, first);
+  }
+
+  /** Returns the revision of the store. While that cannot be reached a watch can still resume, from the history. */
+  async #present(after: Revision | undefined): Promise<Revision> {
+    try {
+      return await this.#parts.store.revision();
+    } catch (error) {
+      if (after === undefined || !(error instanceof StoreUnavailable)) throw error;
+      return after;
+    }
   }
 
   async #sendState(): Promise<Revision> {

@@ -12,6 +12,7 @@ import type { ResourceDefinition } from '../../../src/registry/resource-definiti
 import type { Clock } from '../../../src/runtime/clock.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { type Change, HistoryCompacted, type Revision, type Store } from '../../../src/store/store.js';
+import { StoreUnavailable } from '../../../src/store/store-unavailable.js';
 import { FakeClock, settled } from '../../../src/testing/fake-clock.js';
 import { type Collection, collection, definition, partsOf, type Query } from './collection.js';
 
@@ -488,6 +489,26 @@ describe('a watch', () => {
     await clock.advance(99_000);
     expect(brief(items)).toEqual(expected);
     await store.close();
+  });
+
+  test('resumes from the history while the store cannot be reached', async () => {
+    const { clock, store, api } = open();
+    await api.put('n', 'a');
+    const cutOff: Store = {
+      get: (key) => store.get(key),
+      scan: (prefix, options) => store.scan(prefix, options),
+      commit: (write) => store.commit(write),
+      changes: (prefix, after) => store.changes(prefix, after),
+      revision: () => Promise.reject(new StoreUnavailable('etcd does not answer')),
+      close: () => store.close(),
+    };
+    const resumed = { resourceVersion: '1', allowWatchBookmarks: 'true' };
+    const { items, subscription } = follow(collection(cutOff, clock).watch(resumed));
+    await settled();
+    await api.put('n', 'b');
+    await settled();
+    expect(brief(items)).toEqual(['ADDED b 2']);
+    subscription.unsubscribe();
   });
 
   test('from a compacted version sends an error event and ends', async () => {
