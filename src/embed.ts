@@ -94,8 +94,8 @@ export async function openServer(options: ServerOptions, seams: TestHooks = {}):
       log,
       signal,
     });
-    const ground = { operations, featureGates, domains, clock, log, encryption, signal };
-    return { ...(await start(options, ground, stopping, seams)), store };
+    const context = { operations, featureGates, domains, clock, log, encryption, signal };
+    return { ...(await start(options, context, stopping, seams)), store };
   } catch (error) {
     stopping.abort();
     await operations?.close();
@@ -132,28 +132,28 @@ const storeOf = async (
 /** Opens the parts one after the other, from the API to the port. If one fails, the caller closes the parts below. */
 async function start(
   options: ServerOptions,
-  ground: ServerContext,
+  context: ServerContext,
   stopping: AbortController,
   seams: TestHooks,
 ): Promise<Omit<OpenedServer, 'store'>> {
-  const { store } = ground.operations;
+  const { store } = context.operations;
   await checkFinished(store);
   // Others may use the same etcd, so that its revision does not tell whether this store is new.
   const isNew = (await store.scan('', { limit: 1, tolerant: true })).entries.length === 0;
-  const core = await openCore(options, ground, { isNew, seams });
-  const content = await openContent(options, ground, core);
+  const core = await openCore(options, context, { isNew, seams });
+  const content = await openContent(options, context, core);
   if (isNew) core.state.firstRevision = await store.revision();
   core.state.phase = 'open';
-  const runControllers = controllersFor(options, ground, core, content);
-  const listening = await openPort(options, ground, core);
-  if (options.onFailed !== undefined) void tellFailure(options.onFailed, ground);
-  const expiring = expireOldEvents(options, ground);
+  const runControllers = controllersFor(options, context, core, content);
+  const listening = await openPort(options, context, core);
+  if (options.onFailed !== undefined) void tellFailure(options.onFailed, context);
+  const expiring = expireOldEvents(options, context);
   const controllers = runControllers();
 
   const stop = async (): Promise<void> => {
     const { shutdownDelayMs, graceMs = optionDefaults.graceMs } = options;
     core.state.phase = 'stopping';
-    if (listening !== undefined && shutdownDelayMs) await shutdownClock(ground.clock).sleep(shutdownDelayMs);
+    if (listening !== undefined && shutdownDelayMs) await shutdownClock(context.clock).sleep(shutdownDelayMs);
     stopping.abort();
     await listening?.stop(graceMs);
     core.drained();
@@ -161,7 +161,7 @@ async function start(
     await content.signers.ended;
     await expiring;
     core.webhooks.client.close();
-    await ground.operations.close();
+    await context.operations.close();
     await store.close();
   };
   let stopped: Promise<void> | undefined;
@@ -178,7 +178,7 @@ async function start(
       if (listening === undefined) throw new Error('a server that does not listen has no kubeconfig');
       return listening.adminKubeconfig;
     },
-    client: (user = administrator, given) => core.clientOf(user, 'kedge', given),
+    client: (user = administrator, clientOptions) => core.clientOf(user, 'kedge', clientOptions),
     stop: stopOnce,
     [Symbol.asyncDispose]: stopOnce,
   };
@@ -192,11 +192,11 @@ interface Content {
 }
 
 /** Opens custom resources, the objects that every server has, and the signers, whose CAs may be in objects. */
-async function openContent(options: ServerOptions, ground: ServerContext, core: Core): Promise<Content> {
-  const { domains, clock, log, signal } = ground;
+async function openContent(options: ServerOptions, context: ServerContext, core: Core): Promise<Content> {
+  const { domains, clock, log, signal } = context;
   const { certificates = {}, signers: own = [] } = options;
   const { objects, catalogue, webhooks } = core;
-  const { metrics } = ground.operations;
+  const { metrics } = context.operations;
   const definitionOf = await openCustomResources({ objects, catalogue, domains, clock, log, metrics, webhooks });
   await bootstrap(core.ownClient(), domains, certificateRights(certificates, { own, domains }));
   const signers = await openSigners({
@@ -231,18 +231,18 @@ async function openContent(options: ServerOptions, ground: ServerContext, core: 
 /** Returns a function that runs the controllers. Throws for controllers that cannot be run as configured. */
 function controllersFor(
   options: ServerOptions,
-  ground: ServerContext,
+  context: ServerContext,
   { clientOf, ownClient, credentials, authentication, parts, catalogue }: Core,
   { definitionOf, signers: { signers, rotated } }: Content,
 ): () => Promise<void> {
-  const { operations, domains, clock, log, signal } = ground;
+  const { operations, domains, clock, log, signal } = context;
   const { controllers: names = 'all', store, certificates = {} } = options;
   const { metrics } = operations;
   if (metrics !== undefined) {
     measureWaitingRequests(metrics, signers, { client: ownClient, clock, log, signal });
     measureCaEnds(metrics, signers, clock);
   }
-  const told = metrics && {
+  const callbacks = metrics && {
     onIssued: certificateMetrics(metrics, { signers, clock, client: ownClient }),
     onOutcome: signerRequests(metrics, signers),
     onRotation: rotationMetrics(metrics, clock),
@@ -253,7 +253,7 @@ function controllersFor(
     takesTurns: typeof store === 'string' && mayBeShared({ store }),
     leaderClient: ownClient(fieldManagers.controllers),
     signers,
-    certificates: certificateControllers(certificates, rotated, told),
+    certificates: certificateControllers(certificates, rotated, callbacks),
     rootCa: credentials.servingAnchors,
     issuer: authentication.issuer,
     customResources: storedInstances({ parts, definitionOf, signal }),

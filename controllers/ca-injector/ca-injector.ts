@@ -115,8 +115,8 @@ const target = <T extends ApiObject>(
   async inject({ client }, caBundle) {
     const object = await client.resource(type).get({ name: named });
     if (object === undefined) return;
-    const wanted = withCa(object, caBundle);
-    if (!isDeepStrictEqual(wanted, object)) await client.resource(type).update(wanted, { fieldManager });
+    const injected = withCa(object, caBundle);
+    if (!isDeepStrictEqual(injected, object)) await client.resource(type).update(injected, { fieldManager });
   },
 });
 

@@ -42,16 +42,16 @@ export async function bundlesLacking(
   where: SearchScope,
   anchor: string,
 ): Promise<readonly LackingBundle[]> {
-  const wanted = certificatesIn(anchor);
+  const required = certificatesIn(anchor);
   const lacks = (text: string): boolean => {
     const found = new Set(certificatesIn(text));
-    return !wanted.every((certificate) => found.has(certificate));
+    return !required.every((certificate) => found.has(certificate));
   };
   const lacking = await signersWithout(client, where.signers, lacks);
   if (where.distributed.length === 0) return lacking;
   const labelSelector = `${kedgeNames.trustOwnerLabel}=${where.owner},${kedgeNames.trustBundleLabel} in (${where.distributed.join(',')})`;
   const copies = async <T extends ApiObject>(type: ResourceType<T>, textOf: (object: T) => string) =>
-    (await staying(client, type, { labelSelector }))
+    (await listNotDeleted(client, type, { labelSelector }))
       .filter((object) => lacks(textOf(object)))
       .map((object): LackingBundle => ({ text: `${type.kind} ${keyText(keyOf(object))}`, isCopy: type.namespaced }));
   return [
@@ -79,7 +79,9 @@ async function signersWithout(
 ): Promise<readonly LackingBundle[]> {
   const lacking: LackingBundle[] = [];
   for (const signerName of signers) {
-    const bundles = await staying(client, ClusterTrustBundles, { fieldSelector: `spec.signerName=${signerName}` });
+    const bundles = await listNotDeleted(client, ClusterTrustBundles, {
+      fieldSelector: `spec.signerName=${signerName}`,
+    });
     const behind = bundles.filter(({ spec }) => lacks(spec.trustBundle ?? ''));
     if (behind.length === bundles.length)
       lacking.push({ text: `a ClusterTrustBundle of ${signerName}`, isCopy: false });
@@ -95,7 +97,7 @@ async function signersWithout(
 const isPublished = ({ metadata, spec: { signerName = '', trustBundle = '' } }: ClusterTrustBundle): boolean =>
   metadata.name === bundleName(signerName, trustBundle);
 
-async function staying<T extends ApiObject>(
+async function listNotDeleted<T extends ApiObject>(
   client: Client,
   type: ResourceType<T>,
   selector: Pick<ListOptions, 'fieldSelector' | 'labelSelector'>,

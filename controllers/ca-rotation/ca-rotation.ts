@@ -146,21 +146,21 @@ async function rotate(ca: RotatedCa, context: RotationContext): Promise<Reconcil
   const { policy } = ca;
   const [lacking] = state.next ? await bundlesLacking(client, placesOf(ca, context), anchorOf(state.next.pair)) : [];
   const now = clock.now();
-  const hold = lacking && state.next && holdUp(state.next, lacking, { now, policy });
+  const hold = lacking && state.next && rotationHold(state.next, lacking, { now, policy });
   const seen = state.next !== undefined && hold?.isOver !== false;
   const step = nextStep(state, { now, seen, requested }, policy);
-  const next = withLifetime(await stepped(state, step, { ca, context, now }), policy.maxSeconds);
+  const next = withLifetime(await applyStep(state, step, { ca, context, now }), policy.maxSeconds);
   const refused = requested && state.next !== undefined;
   if (next !== state || refused) {
     const answered = refused || (requested && step.action === 'announce');
-    await save(ca, { secret, next, answered }, context);
+    await updateSecret(ca, { secret, next, answered }, context);
   }
   context.onLooked(textOf(ca.secret), {
     phase: phaseOf(next),
     since: phaseSince(next),
     lacking: lacking && next.next && { text: lacking.text, since: announcedAt(next.next) },
   });
-  tell(secret, { step, next, refused, hold }, context);
+  logStep(secret, { step, next, refused, hold }, context);
   if (step.action !== 'wait') return { requeueAfterMs: 1 };
   log[lacking === undefined ? 'debug' : 'info'](
     { object: textOf(ca.secret), why: step.why, lacking: lacking?.text },
@@ -170,18 +170,18 @@ async function rotate(ca: RotatedCa, context: RotationContext): Promise<Reconcil
 }
 
 /** The reason for which a rotation waits: a bundle lacks the next anchor. */
-interface HoldUp {
+interface RotationHold {
   /** Whether the rotation no longer waits for it. */
   readonly isOver: boolean;
   /** The warning to log; absent while the anchor may still be spreading. */
   readonly warning?: string;
 }
 
-function holdUp(
+function rotationHold(
   next: NextCa,
   { text, isCopy }: LackingBundle,
   { now, policy }: { readonly now: number; readonly policy: RotationPolicy },
-): HoldUp {
+): RotationHold {
   const waitedMs = now - announcedAt(next);
   const isOver = isCopy && waitedMs >= copiesHoldMs(policy);
   if (isOver) return { isOver, warning: `${text} still lacks the next anchor; the rotation no longer waits for it` };
@@ -206,12 +206,12 @@ function read(secret: Secret, { log, recorder }: RotationContext): CaState | und
   }
 }
 
-async function stepped(
+async function applyStep(
   state: CaState,
   step: RotationStep,
-  given: { readonly ca: RotatedCa; readonly context: ReconcileContext; readonly now: number },
+  input: { readonly ca: RotatedCa; readonly context: ReconcileContext; readonly now: number },
 ): Promise<CaState> {
-  const { ca, context, now } = given;
+  const { ca, context, now } = input;
   switch (step.action) {
     case 'announce':
       return announceNext(withoutFlawedNext(state, now, ca.policy), await newPair(ca, state.generation + 1, context));
@@ -248,7 +248,11 @@ const placesOf = (
   { owner, inSecrets }: Pick<RotationContext, 'owner' | 'inSecrets'>,
 ): SearchScope => ({ signers, distributed, owner, inSecrets });
 
-const dressed = (ca: RotatedCa, metadata: Secret['metadata'], context: RotationContext): Secret['metadata'] => ({
+const rotationMetadata = (
+  ca: RotatedCa,
+  metadata: Secret['metadata'],
+  context: RotationContext,
+): Secret['metadata'] => ({
   ...metadata,
   labels: { ...metadata.labels, [kedgeNames.caLabel]: 'true' },
   annotations: {
@@ -266,7 +270,7 @@ async function create(ca: RotatedCa, context: RotationContext): Promise<void> {
     {
       apiVersion: groupVersion(Secrets),
       kind: Secrets.kind,
-      metadata: dressed(ca, ca.secret, context),
+      metadata: rotationMetadata(ca, ca.secret, context),
       type: secretTypes.opaque,
       data: writeCaState(state),
     },
@@ -276,14 +280,14 @@ async function create(ca: RotatedCa, context: RotationContext): Promise<void> {
 }
 
 /** Writes the Secret. Fails with Conflict if it was written since it was read. */
-async function save(
+async function updateSecret(
   ca: RotatedCa,
-  given: { readonly secret: Secret; readonly next: CaState; readonly answered: boolean },
+  update: { readonly secret: Secret; readonly next: CaState; readonly answered: boolean },
   context: RotationContext,
 ): Promise<void> {
-  const { secret, next, answered } = given;
-  const metadata = dressed(ca, secret.metadata, context);
-  const { [kedgeNames.rotateAnnotation]: _asked, ...others } = metadata.annotations ?? {};
+  const { secret, next, answered } = update;
+  const metadata = rotationMetadata(ca, secret.metadata, context);
+  const { [kedgeNames.rotateAnnotation]: _rotate, ...others } = metadata.annotations ?? {};
   await context.client.resource(Secrets).update(
     {
       ...secret,
@@ -302,17 +306,17 @@ const reasons = {
   retire: 'CaRetired',
 } as const;
 
-function tell(
+function logStep(
   secret: Secret,
-  given: {
+  outcome: {
     readonly step: RotationStep;
     readonly next: CaState;
     readonly refused: boolean;
-    readonly hold: HoldUp | undefined;
+    readonly hold: RotationHold | undefined;
   },
   { log, recorder }: RotationContext,
 ): void {
-  const { step, next, refused, hold } = given;
+  const { step, next, refused, hold } = outcome;
   const object = textOf(keyOf(secret));
   if (hold?.warning !== undefined) {
     log.warn({ object }, hold.warning);

@@ -20,14 +20,14 @@ export function* aggregatedRules(role: ClusterRole, all: readonly ClusterRole[])
   const rules = new Map<string, PolicyRule>();
   for (const spec of role.aggregationRule?.clusterRoleSelectors ?? []) {
     const selector = yield* labelSelectorInSteps(spec);
-    const left: ClusterRole[] = [];
+    const unmatched: ClusterRole[] = [];
     for (const other of others) {
-      if (!selector.matches(other.metadata.labels)) left.push(other);
+      if (!selector.matches(other.metadata.labels)) unmatched.push(other);
       else {
         for (const rule of other.rules ?? []) if (!rules.has(ruleText(rule))) rules.set(ruleText(rule), rule);
       }
     }
-    others = left;
+    others = unmatched;
     yield;
   }
   return [...rules.values()];

@@ -30,24 +30,24 @@ export const crdFinalizer = ({ instances }: { readonly instances?: CustomResourc
   });
 
 async function finalize(
-  given: CustomResourceDefinition,
+  latest: CustomResourceDefinition,
   context: ReconcileContext,
   instances: CustomResourceInstances,
 ): Promise<ReconcileResult> {
-  const reason = findCondition(given.status?.conditions, 'Terminating')?.reason;
-  const begun = reason !== undefined && reason !== 'InstanceDeletionPending';
-  const crd = begun ? given : await say(given, steps.inProgress, context);
+  const reason = findCondition(latest.status?.conditions, 'Terminating')?.reason;
+  const isInProgress = reason !== undefined && reason !== 'InstanceDeletionPending';
+  const crd = isInProgress ? latest : await writeCondition(latest, steps.inProgress, context);
   // Instances can be created once the names are accepted, slightly before a definition is established.
   const found = await attempt(crd, context, steps.cannotList, () => instances.count(crd));
   if (found > 0) await attempt(crd, context, steps.cannotDelete, () => instances.deleteAll(crd));
-  const left = found === 0 ? 0 : await attempt(crd, context, steps.cannotList, () => instances.count(crd));
-  if (left === 0) {
+  const remaining = found === 0 ? 0 : await attempt(crd, context, steps.cannotList, () => instances.count(crd));
+  if (remaining === 0) {
     const isEstablished = hasCondition(crd, 'Established');
     return release(crd, found > 0 || isEstablished ? steps.completed : steps.neverEstablished, context);
   }
 
   const waitedMs = context.clock.now() - Date.parse(crd.metadata.deletionTimestamp ?? '');
-  if (waitedMs > stuckAfterMs) await say(crd, steps.stillThere('context deadline exceeded'), context);
+  if (waitedMs > stuckAfterMs) await writeCondition(crd, steps.stillThere('context deadline exceeded'), context);
   return { requeueAfterMs: deletionPollMs(waitedMs) };
 }
 
@@ -55,7 +55,7 @@ async function finalize(
 async function attempt<R>(
   crd: CustomResourceDefinition,
   context: ReconcileContext,
-  failure: (why: string) => CustomResourceDefinitionCondition,
+  failure: (message: string) => CustomResourceDefinitionCondition,
   step: () => Promise<R>,
 ): Promise<R> {
   // Instances may be accessed without the context's client, which would reject the call.
@@ -63,7 +63,7 @@ async function attempt<R>(
   try {
     return await step();
   } catch (error) {
-    await say(crd, failure(messageOf(error)), context);
+    await writeCondition(crd, failure(messageOf(error)), context);
     throw error;
   }
 }
@@ -89,7 +89,7 @@ async function release(
   }
 }
 
-const say = (
+const writeCondition = (
   crd: CustomResourceDefinition,
   condition: CustomResourceDefinitionCondition,
   context: ReconcileContext,

@@ -12,10 +12,12 @@ export const steps = {
   inProgress: terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress'),
   completed: terminating('False', 'InstanceDeletionCompleted', 'removed all instances'),
   neverEstablished: terminating('False', 'NeverEstablished', 'resource was never established'),
-  cannotList: (why: string) => terminating('True', 'InstanceDeletionFailed', `could not list instances: ${why}`),
-  cannotDelete: (why: string) => terminating('True', 'InstanceDeletionFailed', `could not issue all deletes: ${why}`),
-  stillThere: (why: string) =>
-    terminating('True', 'InstanceDeletionCheck', `could not confirm zero CustomResources remaining: ${why}`),
+  cannotList: (message: string) =>
+    terminating('True', 'InstanceDeletionFailed', `could not list instances: ${message}`),
+  cannotDelete: (message: string) =>
+    terminating('True', 'InstanceDeletionFailed', `could not issue all deletes: ${message}`),
+  stillThere: (message: string) =>
+    terminating('True', 'InstanceDeletionCheck', `could not confirm zero CustomResources remaining: ${message}`),
 } as const;
 
 /** The time after which the condition reports instances that are held by finalizers. */

@@ -8,7 +8,7 @@ import type {
 } from '../../src/api/kinds/custom-resource-definition.js';
 
 /** The names in use within one group; resources and kinds are separate namespaces. */
-interface Taken {
+interface NamesInUse {
   readonly resources: ReadonlySet<string>;
   readonly kinds: ReadonlySet<string>;
 }
@@ -26,9 +26,9 @@ export function decideNames(
   now: string,
 ): CustomResourceDefinitionStatus {
   const status = crd.status ?? {};
-  const wanted = crd.spec.names;
-  if (sameNames(wanted, status.acceptedNames)) return status;
-  const { accepted, problem } = accept(wanted, status.acceptedNames, namesOf([...group, crd]));
+  const requested = crd.spec.names;
+  if (sameNames(requested, status.acceptedNames)) return status;
+  const { accepted, problem } = accept(requested, status.acceptedNames, namesOf([...group, crd]));
   const conditions = [
     problem === undefined
       ? { type: 'NamesAccepted', status: 'True' as const, reason: 'NoConflicts', message: 'no conflicts found' }
@@ -58,47 +58,47 @@ function establishing(
 }
 
 function accept(
-  wanted: CustomResourceDefinitionNames,
+  requested: CustomResourceDefinitionNames,
   held: CustomResourceDefinitionNames | undefined,
-  taken: Taken,
+  taken: NamesInUse,
 ): { readonly accepted: CustomResourceDefinitionNames; readonly problem: Problem | undefined } {
   const own = new Set(held?.shortNames ?? []);
-  const inUse = (name: string | undefined, ours: string | undefined, names: ReadonlySet<string>): boolean =>
-    name !== undefined && name !== ours && names.has(name);
-  const shortTaken = (wanted.shortNames ?? []).filter((name) => !own.has(name) && taken.resources.has(name));
+  const inUse = (name: string | undefined, accepted: string | undefined, names: ReadonlySet<string>): boolean =>
+    name !== undefined && name !== accepted && names.has(name);
+  const shortTaken = (requested.shortNames ?? []).filter((name) => !own.has(name) && taken.resources.has(name));
 
-  const plural = inUse(wanted.plural, held?.plural, taken.resources);
-  const singular = inUse(wanted.singular, held?.singular, taken.resources);
+  const plural = inUse(requested.plural, held?.plural, taken.resources);
+  const singular = inUse(requested.singular, held?.singular, taken.resources);
   const short = shortTaken.length > 0;
-  const kind = inUse(wanted.kind, held?.kind, taken.kinds);
-  const listKind = inUse(wanted.listKind, held?.listKind, taken.kinds);
+  const kind = inUse(requested.kind, held?.kind, taken.kinds);
+  const listKind = inUse(requested.listKind, held?.listKind, taken.kinds);
   const problems: readonly (Problem & { readonly holds: boolean })[] = [
-    { holds: plural, reason: 'PluralConflict', message: used(wanted.plural) },
-    { holds: singular, reason: 'SingularConflict', message: used(wanted.singular ?? '') },
-    { holds: short, reason: 'ShortNamesConflict', message: aggregate(shortTaken.map(used)) },
-    { holds: kind, reason: 'KindConflict', message: used(wanted.kind) },
-    { holds: listKind, reason: 'ListKindConflict', message: used(wanted.listKind ?? '') },
+    { holds: plural, reason: 'PluralConflict', message: inUseMessage(requested.plural) },
+    { holds: singular, reason: 'SingularConflict', message: inUseMessage(requested.singular ?? '') },
+    { holds: short, reason: 'ShortNamesConflict', message: aggregate(shortTaken.map(inUseMessage)) },
+    { holds: kind, reason: 'KindConflict', message: inUseMessage(requested.kind) },
+    { holds: listKind, reason: 'ListKindConflict', message: inUseMessage(requested.listKind ?? '') },
   ];
   const last = problems.findLast(({ holds }) => holds);
-  const shortNames = short ? held?.shortNames : wanted.shortNames;
-  const singularName = singular ? held?.singular : wanted.singular;
-  const listName = listKind ? held?.listKind : wanted.listKind;
+  const shortNames = short ? held?.shortNames : requested.shortNames;
+  const singularName = singular ? held?.singular : requested.singular;
+  const listName = listKind ? held?.listKind : requested.listKind;
   return {
     accepted: {
-      plural: plural ? (held?.plural ?? '') : wanted.plural,
+      plural: plural ? (held?.plural ?? '') : requested.plural,
       ...(singularName === undefined ? {} : { singular: singularName }),
       ...(shortNames === undefined ? {} : { shortNames }),
-      kind: kind ? (held?.kind ?? '') : wanted.kind,
+      kind: kind ? (held?.kind ?? '') : requested.kind,
       ...(listName === undefined ? {} : { listKind: listName }),
-      ...(wanted.categories === undefined ? {} : { categories: wanted.categories }),
+      ...(requested.categories === undefined ? {} : { categories: requested.categories }),
     },
     problem: last === undefined ? undefined : { reason: last.reason ?? '', message: last.message ?? '' },
   };
 }
 
-const used = (name: string): string => `${quote(name)} is already in use`;
+const inUseMessage = (name: string): string => `${quote(name)} is already in use`;
 
-function namesOf(group: readonly CustomResourceDefinition[]): Taken {
+function namesOf(group: readonly CustomResourceDefinition[]): NamesInUse {
   const accepted = group.flatMap(({ status }) => (status?.acceptedNames === undefined ? [] : [status.acceptedNames]));
   return {
     resources: new Set(

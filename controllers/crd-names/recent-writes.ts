@@ -4,25 +4,25 @@ import type { ObjectCache } from '../../src/client/object-cache.js';
 /** The contents of a cache combined with this controller's latest writes, which the cache may not have seen yet. */
 export class RecentWrites<T extends ApiObject> {
   readonly #cache: ObjectCache<T>;
-  readonly #ours = new Map<string, T>();
+  readonly #writes = new Map<string, T>();
 
   constructor(cache: ObjectCache<T>) {
     this.#cache = cache;
     cache.changes.subscribe(({ type, object }) => {
       const id = keyText(keyOf(object));
-      const known = this.#ours.get(id);
-      if (known !== undefined && (type === 'deleted' || revision(object) >= revision(known))) this.#ours.delete(id);
+      const known = this.#writes.get(id);
+      if (known !== undefined && (type === 'deleted' || revision(object) >= revision(known))) this.#writes.delete(id);
     });
   }
 
   /** Adds the object that a write returned. */
   add(object: T): void {
     const seen = this.#cache.get(keyOf(object));
-    if (seen === undefined || revision(seen) < revision(object)) this.#ours.set(keyText(keyOf(object)), object);
+    if (seen === undefined || revision(seen) < revision(object)) this.#writes.set(keyText(keyOf(object)), object);
   }
 
   list(): readonly T[] {
-    return this.#cache.list().map((object) => this.#ours.get(keyText(keyOf(object))) ?? object);
+    return this.#cache.list().map((object) => this.#writes.get(keyText(keyOf(object))) ?? object);
   }
 }
 

@@ -28,9 +28,9 @@ export function expiresAt(
   const approved = conditions.filter(({ type }) => type === 'Approved');
   const approvedMs = isIssued(csr) ? decidedMs : undecidedMs;
   const times = [
-    ...decided.map((condition) => later(updatedAt(condition), decidedMs)),
-    ...approved.map((condition) => later(updatedAt(condition), approvedMs)),
-    conditions.length === 0 ? later(milliseconds(csr.metadata.creationTimestamp), undecidedMs) : undefined,
+    ...decided.map((condition) => expiryOf(updatedAt(condition), decidedMs)),
+    ...approved.map((condition) => expiryOf(updatedAt(condition), approvedMs)),
+    conditions.length === 0 ? expiryOf(milliseconds(csr.metadata.creationTimestamp), undecidedMs) : undefined,
     approved.length > 0 ? notAfter : undefined,
   ].filter((time) => time !== undefined);
   if (times.length === 0) return undefined;
@@ -45,5 +45,5 @@ function milliseconds(time: string | undefined): number | undefined {
 }
 
 /** Returns a time that is strictly later than the age permits. */
-const later = (time: number | undefined, age: number): number | undefined =>
+const expiryOf = (time: number | undefined, age: number): number | undefined =>
   time === undefined ? undefined : time + age + 1;

@@ -24,8 +24,8 @@ export function parseRange(text: string): AddressRange | undefined {
 
 /** Whether an address, as text, is in the range. */
 export function inRange({ bytes, bits }: AddressRange, address: string): boolean {
-  const given = ipBytes(address);
-  return given !== undefined && given.length === bytes.length && sharesBits(given, bytes, bits);
+  const addressBytes = ipBytes(address);
+  return addressBytes !== undefined && addressBytes.length === bytes.length && sharesBits(addressBytes, bytes, bits);
 }
 
 const masked = ({ bytes, bits }: AddressRange): Buffer =>

@@ -42,10 +42,10 @@ export function csrPolicyApprover({ policy, ...options }: PolicyApproverOptions)
 
       async reconcile(csr, context) {
         const decision = decide(readOrGiveUp(csr, factsOf));
-        tell(decision, csr, context, shadow);
+        logDecision(decision, csr, context, shadow);
         if (shadow) record(recorder, csr, decision);
         else if (decision.verdict !== 'leave') {
-          const { type, reason } = words[decision.verdict];
+          const { type, reason } = conditionsByVerdict[decision.verdict];
           await decideRequest(context.client, csr, { type, reason, message: decision.message });
         }
       },
@@ -60,19 +60,24 @@ export function csrPolicyApprover({ policy, ...options }: PolicyApproverOptions)
   };
 }
 
-function tell(decision: Decision, csr: CertificateSigningRequest, { log }: ReconcileContext, shadow: boolean): void {
+function logDecision(
+  decision: Decision,
+  csr: CertificateSigningRequest,
+  { log }: ReconcileContext,
+  shadow: boolean,
+): void {
   const { verdict } = decision;
-  const about = { object: csr.metadata.name, signer: csr.spec.signerName, requester: csr.spec.username, verdict };
+  const logFields = { object: csr.metadata.name, signer: csr.spec.signerName, requester: csr.spec.username, verdict };
   if (verdict === 'leave') {
     if (decision.because.length > 0)
-      log.debug({ ...about, because: decision.because }, 'certificate policy makes no decision');
+      log.debug({ ...logFields, because: decision.because }, 'certificate policy makes no decision');
     return;
   }
-  const fields = { ...about, rule: decision.rule ?? 'default' };
+  const fields = { ...logFields, rule: decision.rule ?? 'default' };
   log.info(fields, shadow ? 'certificate policy would have made a decision' : 'certificate policy made a decision');
 }
 
-const words = {
+const conditionsByVerdict = {
   approve: { type: 'Approved', reason: 'PolicyApproved', would: 'PolicyWouldApprove' },
   deny: { type: 'Denied', reason: 'PolicyDenied', would: 'PolicyWouldDeny' },
 } as const;
@@ -80,5 +85,5 @@ const words = {
 function record(recorder: EventRecorder, csr: CertificateSigningRequest, decision: Decision): void {
   if (decision.verdict === 'leave') return;
   const { verdict, message } = decision;
-  recorder.record(csr, { type: 'Normal', reason: words[verdict].would, message: `Shadow: ${message}` });
+  recorder.record(csr, { type: 'Normal', reason: conditionsByVerdict[verdict].would, message: `Shadow: ${message}` });
 }

@@ -51,24 +51,24 @@ export function compilePolicy(policy: CertificatePolicy, { expressions, domains 
     mismatchOf: compileRule(rule, expressions),
   }));
   return (facts) => {
-    const because: { readonly rule: string; readonly mismatch: string }[] = [];
+    const mismatches: { readonly rule: string; readonly mismatch: string }[] = [];
     for (const { rule, signers, mismatchOf } of rules) {
       if (!signers.some((signer) => coversSigner(signer, facts.signerName))) continue;
       const mismatch = mismatchOf(facts);
       if (typeof mismatch === 'object')
-        return { verdict: 'leave', because: [...because, { rule: rule.name, ...mismatch }] };
+        return { verdict: 'leave', because: [...mismatches, { rule: rule.name, ...mismatch }] };
       if (mismatch !== undefined) {
-        because.push({ rule: rule.name, mismatch });
+        mismatches.push({ rule: rule.name, mismatch });
         continue;
       }
       const word = rule.effect === 'approve' ? 'Approved' : 'Denied';
       const message = `${word} by rule ${JSON.stringify(rule.name)} of the certificate policy.`;
       return { verdict: rule.effect, rule: rule.name, message };
     }
-    if (because.length > 0 && policy.default === 'deny') {
+    if (mismatches.length > 0 && policy.default === 'deny') {
       return { verdict: 'deny', rule: undefined, message: 'Denied by the certificate policy: no rule matches.' };
     }
-    return { verdict: 'leave', because };
+    return { verdict: 'leave', because: mismatches };
   };
 }
 
@@ -96,15 +96,15 @@ function compileRule(rule: PolicyRule, compile: ExpressionCompiler | undefined):
 type Test = (facts: RequestFacts) => string | undefined;
 
 /** Tests whether values of a request match. */
-type Fits = (facts: RequestFacts) => (value: string) => boolean;
+type ValueTest = (facts: RequestFacts) => (value: string) => boolean;
 
 /** A list of values in a request, and the entries of a rule for it. */
-interface Listed {
+interface NameList {
   readonly what: string;
   readonly allowed: readonly string[] | undefined;
   readonly values: (facts: RequestFacts) => readonly string[];
   /** Returns the test for one entry of the rule. */
-  readonly fits: (entry: string) => Fits;
+  readonly fits: (entry: string) => ValueTest;
 }
 
 interface Patterned extends Pick<PatternOptions, 'wildcards' | 'caseless'> {
@@ -114,7 +114,7 @@ interface Patterned extends Pick<PatternOptions, 'wildcards' | 'caseless'> {
 
 const patterned =
   (separators: string, { fold = (text) => text, ...matching }: Patterned = {}) =>
-  (entry: string): Fits => {
+  (entry: string): ValueTest => {
     const pattern = parsePattern(fold(entry));
     return (facts) => {
       const fits = matcher(pattern, { separators, ...matching, substitutes: substitutesOf(facts) });
@@ -128,13 +128,13 @@ const domainIn = (text: string): [number, number] => [text.lastIndexOf('@') + 1,
 const hostIn = (text: string): [number, number] => [0, /^(?:[^/?#]*:)?(?:\/\/)?[^/?#]*/.exec(text)?.[0].length ?? 0];
 const anywhereIn = (text: string): [number, number] => [0, text.length];
 
-function ranged(entry: string): Fits {
+function ranged(entry: string): ValueTest {
   const range = parseRange(entry);
   return () => (value) => range !== undefined && inRange(range, value);
 }
 
 /** Returns the lists of a request that a rule may restrict, in the order they are checked. */
-function lists({ effect, usages, subject = {}, names = {} }: PolicyRule): readonly Listed[] {
+function lists({ effect, usages, subject = {}, names = {} }: PolicyRule): readonly NameList[] {
   const fits = effect === 'approve' ? approvedNames : deniedNames;
   return [
     {
@@ -144,7 +144,7 @@ function lists({ effect, usages, subject = {}, names = {} }: PolicyRule): readon
       fits: (entry) => () => (value) => value === entry,
     },
     ...subjectFields.map(
-      (field): Listed => ({
+      (field): NameList => ({
         what: `subject ${field}`,
         allowed: subject[field],
         values: ({ request }) => [request.subject[field]].flat().filter((text) => text !== ''),
@@ -158,7 +158,7 @@ function lists({ effect, usages, subject = {}, names = {} }: PolicyRule): readon
   ];
 }
 
-type Names = Readonly<Record<'dns' | 'email' | 'uri', (entry: string) => Fits>>;
+type Names = Readonly<Record<'dns' | 'email' | 'uri', (entry: string) => ValueTest>>;
 
 /**
  * The matching of approving rules: no certificate is approved for a name that differs from an allowed one in case, for
@@ -204,12 +204,12 @@ const maxLength = 4_096;
 /** The maximum number of characters of all values of a list together. */
 const maxCharacters = 65_536;
 
-function excess(what: string, values: readonly string[]): string | undefined {
-  if (values.length > maxValues) return `there are more than ${maxValues} of ${what}`;
+function excess(label: string, values: readonly string[]): string | undefined {
+  if (values.length > maxValues) return `there are more than ${maxValues} of ${label}`;
   const long = values.find((value) => value.length > maxLength);
-  if (long !== undefined) return `${what} ${cut(long)} is too long`;
+  if (long !== undefined) return `${label} ${cut(long)} is too long`;
   const together = values.reduce((sum, value) => sum + value.length, 0);
-  return together > maxCharacters ? `the ${values.length} of ${what} are too long` : undefined;
+  return together > maxCharacters ? `the ${values.length} of ${label} are too long` : undefined;
 }
 
 function* approving(rule: PolicyRule): Generator<Test> {
@@ -221,15 +221,15 @@ function* approving(rule: PolicyRule): Generator<Test> {
       ? undefined
       : `a key of ${keyText(request.publicKey)} is not allowed`;
   };
-  for (const { what, allowed = [], values, fits } of lists(rule)) {
+  for (const { what: label, allowed = [], values, fits } of lists(rule)) {
     const tests = allowed.map(fits);
     yield (facts) => {
-      const given = values(facts);
-      const wrong = excess(what, given);
+      const requested = values(facts);
+      const wrong = excess(label, requested);
       if (wrong !== undefined) return wrong;
       const fitting = tests.map((test) => test(facts));
-      const foreign = given.find((value) => !fitting.some((fits) => fits(value)));
-      return foreign === undefined ? undefined : `${what} ${cut(foreign)} is not allowed`;
+      const foreign = requested.find((value) => !fitting.some((fits) => fits(value)));
+      return foreign === undefined ? undefined : `${label} ${cut(foreign)} is not allowed`;
     };
   }
   yield ({ request }) =>
@@ -250,17 +250,17 @@ function* denying(rule: PolicyRule): Generator<Test> {
     yield ({ request }) =>
       keys.some((key) => keyFits(key, request.publicKey)) ? undefined : 'the key is not one of those';
   }
-  for (const { what, allowed, values, fits } of lists(rule)) {
+  for (const { what: label, allowed, values, fits } of lists(rule)) {
     if (allowed === undefined) continue;
     const tests = allowed.map(fits);
     yield (facts) => {
-      const given = values(facts);
+      const requested = values(facts);
       const fitting = tests.map((test) => test(facts));
-      const looked = takeWithinBudget(given.slice(0, maxValues), maxCharacters, ({ length }) => length);
+      const looked = takeWithinBudget(requested.slice(0, maxValues), maxCharacters, ({ length }) => length);
       if (looked.some((value) => fitting.some((fits) => fits(value)))) return undefined;
       // A request with more values than are examined is not denied by this rule, but no approving rule matches it
       // either.
-      return excess(what, given) ?? `no ${what} is named`;
+      return excess(label, requested) ?? `no ${label} is named`;
     };
   }
   if (maxExpirationSeconds !== undefined) {

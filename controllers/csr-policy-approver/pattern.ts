@@ -17,23 +17,23 @@ export type Placeholders = Readonly<Partial<Record<Placeholder, string>>>;
 export function parsePattern(text: string): Pattern {
   const elements: Element[] = [];
   for (let at = 0; at < text.length; ) {
-    const rest = text.slice(at);
-    const placeholder = placeholders.find((name) => rest.startsWith(`{${name}}`));
+    const remaining = text.slice(at);
+    const placeholder = placeholders.find((name) => remaining.startsWith(`{${name}}`));
     if (placeholder !== undefined) {
       elements.push({ placeholder });
       at += placeholder.length + 2;
-    } else if (rest.startsWith('{') || rest.startsWith('}')) {
+    } else if (remaining.startsWith('{') || remaining.startsWith('}')) {
       throw new Error(`${JSON.stringify(text)}: braces must contain one of ${placeholders.join(', ')}`);
-    } else if (rest.startsWith('***')) {
+    } else if (remaining.startsWith('***')) {
       throw new Error(`${JSON.stringify(text)}: only * and ** are wildcards`);
-    } else if (rest.startsWith('**')) {
+    } else if (remaining.startsWith('**')) {
       elements.push({ run: 'any' });
       at += 2;
-    } else if (rest.startsWith('*')) {
+    } else if (remaining.startsWith('*')) {
       elements.push({ run: 'part' });
       at += 1;
     } else {
-      elements.push({ char: rest.charAt(0) });
+      elements.push({ char: remaining.charAt(0) });
       at += 1;
     }
   }
@@ -55,17 +55,17 @@ export interface PatternOptions {
  * number: each character takes a few operations on as many bits as the pattern has elements, regardless of the text
  * before it.
  */
-export function matcher(pattern: Pattern, given: PatternOptions = {}): (text: string) => boolean {
-  const { separators = '', substitutes = {}, wildcards = false, caseless } = given;
+export function matcher(pattern: Pattern, options: PatternOptions = {}): (text: string) => boolean {
+  const { separators = '', substitutes = {}, wildcards = false, caseless } = options;
   const elements = substituted(pattern, substitutes);
   if (elements === undefined) return () => false;
-  const { chars, runs, runsBeyondParts } = placesIn(elements);
+  const { chars, runs, runsBeyondParts } = positionsIn(elements);
   const end = 1n << BigInt(elements.length);
   // A run may be empty.
   const opened = (places: bigint): bigint => places | ((places & runs) << 1n);
   const behind = (places: bigint, char: string, other: string): bigint => {
-    const wanted = (chars.get(char) ?? 0n) | (char === other ? 0n : (chars.get(other) ?? 0n));
-    return opened((places & wanted) << 1n) | opened(places & (separators.includes(char) ? runsBeyondParts : runs));
+    const matching = (chars.get(char) ?? 0n) | (char === other ? 0n : (chars.get(other) ?? 0n));
+    return opened((places & matching) << 1n) | opened(places & (separators.includes(char) ? runsBeyondParts : runs));
   };
   const inParts = [...chars].reduce((all, [char, at]) => (separators.includes(char) ? all : all | at), runs);
   // The addition carries each position through the adjacent positions after it, to the one behind them.
@@ -96,14 +96,14 @@ function otherCase(char: string): string {
   return char >= 'A' && char <= 'Z' ? char.toLowerCase() : char;
 }
 
-interface Places {
+interface CharacterPositions {
   /** The positions of each character. */
   readonly chars: ReadonlyMap<string, bigint>;
   readonly runs: bigint;
   readonly runsBeyondParts: bigint;
 }
 
-function placesIn(elements: readonly Simple[]): Places {
+function positionsIn(elements: readonly ResolvedElement[]): CharacterPositions {
   const chars = new Map<string, bigint>();
   let [runs, runsBeyondParts] = [0n, 0n];
   for (const [at, element] of elements.entries()) {
@@ -120,10 +120,10 @@ function placesIn(elements: readonly Simple[]): Places {
 /** The maximum length of a placeholder's value; a longer one matches nothing. */
 const longestSubstitute = 4_096;
 
-type Simple = Exclude<Element, { readonly placeholder: Placeholder }>;
+type ResolvedElement = Exclude<Element, { readonly placeholder: Placeholder }>;
 
-function substituted(pattern: Pattern, substitutes: Placeholders): readonly Simple[] | undefined {
-  const elements: Simple[] = [];
+function substituted(pattern: Pattern, substitutes: Placeholders): readonly ResolvedElement[] | undefined {
+  const elements: ResolvedElement[] = [];
   for (const element of pattern) {
     if (!('placeholder' in element)) {
       elements.push(element);

@@ -148,15 +148,15 @@ function ruleProblems(rule: PolicyRule, compile: ExpressionCompiler | undefined)
     ['names.email', names.email],
     ['names.uri', names.uri],
   ];
-  const nobody = requesters?.usernames === undefined && requesters?.groups === undefined;
+  const hasNoRequesters = requesters?.usernames === undefined && requesters?.groups === undefined;
   return [
     ...(signers.length === 0 ? ['signers: must name a signer'] : []),
-    ...(effect === 'approve' && nobody ? ['requesters: required in a rule that approves'] : []),
+    ...(effect === 'approve' && hasNoRequesters ? ['requesters: required in a rule that approves'] : []),
     ...(effect === 'approve' && usages === undefined ? ['usages: required in a rule that approves'] : []),
     ...(usages ?? [])
       .filter((usage) => !(keyUsages as readonly string[]).includes(usage))
       .map((usage) => `usages: ${JSON.stringify(usage)} is not a usage`),
-    ...patterns.flatMap(([field, texts]) => (texts ?? []).flatMap((text) => thrownBy(field, () => parsePattern(text)))),
+    ...patterns.flatMap(([field, texts]) => (texts ?? []).flatMap((text) => errorsOf(field, () => parsePattern(text)))),
     ...(names.ip ?? [])
       .filter((text) => parseRange(text) === undefined)
       .map((text) => `names.ip: ${JSON.stringify(text)} is neither an address nor a range`),
@@ -167,7 +167,7 @@ function ruleProblems(rule: PolicyRule, compile: ExpressionCompiler | undefined)
   ];
 }
 
-function thrownBy(field: string, run: () => unknown): readonly string[] {
+function errorsOf(field: string, run: () => unknown): readonly string[] {
   try {
     run();
     return [];
@@ -179,5 +179,5 @@ function thrownBy(field: string, run: () => unknown): readonly string[] {
 function expressionProblem(expression: string | undefined, compile: ExpressionCompiler | undefined): readonly string[] {
   if (expression === undefined) return [];
   if (compile === undefined) return ['expression: expressions are not supported here'];
-  return thrownBy('expression', () => compile(expression));
+  return errorsOf('expression', () => compile(expression));
 }

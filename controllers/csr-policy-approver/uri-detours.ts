@@ -14,11 +14,11 @@ export function withoutDetours(uri: string): string {
   const [, scheme = '', authority = '', path = '', others = ''] =
     /^([^/?#]*:)?(\/\/[^/?#]*)?([^?#]*)(.*)$/s.exec(querystring.unescape(uri)) ?? [];
   const host = authority.replace(/^\/\/.*@/s, '//').replace(/:\d*$/, '');
-  const kept: string[] = [];
+  const segments: string[] = [];
   for (const segment of path.split('/')) {
-    if (segment === '..') kept.pop();
-    else if (segment !== '.' && segment !== '') kept.push(segment);
+    if (segment === '..') segments.pop();
+    else if (segment !== '.' && segment !== '') segments.push(segment);
   }
-  const end = kept.length > 0 && /\/\.{0,2}$/.test(path) ? '/' : '';
-  return `${scheme}${host}${path.startsWith('/') ? '/' : ''}${kept.join('/')}${end}${others}`;
+  const end = segments.length > 0 && /\/\.{0,2}$/.test(path) ? '/' : '';
+  return `${scheme}${host}${path.startsWith('/') ? '/' : ''}${segments.join('/')}${end}${others}`;
 }

@@ -17,12 +17,12 @@ export const isDue = (csr: CertificateSigningRequest): boolean => isApproved(csr
  * that is malformed or whose own signature is invalid.
  */
 export function signingRequest(csr: CertificateSigningRequest): SigningRequest {
-  const given = requestPem(csr);
-  readCertificateRequest(given);
+  const pem = requestPem(csr);
+  readCertificateRequest(pem);
   const { username = '', uid, groups = [], extra, signerName = '', usages = [], expirationSeconds } = csr.spec;
   return {
     signerName,
-    request: encodePem('CERTIFICATE REQUEST', firstPemBlock(given)?.bytes ?? Buffer.alloc(0)),
+    request: encodePem('CERTIFICATE REQUEST', firstPemBlock(pem)?.bytes ?? Buffer.alloc(0)),
     usages,
     requester: {
       username,

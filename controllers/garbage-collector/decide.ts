@@ -21,12 +21,12 @@ export type Verdict =
     };
 
 /** Decides what to do with an object, given the states of its owners. */
-export function decide(given: {
+export function decide(input: {
   readonly findings: readonly OwnerFinding[];
   readonly finalizers: readonly string[];
   readonly dependents: readonly Node[];
 }): Verdict {
-  const { findings, finalizers, dependents } = given;
+  const { findings, finalizers, dependents } = input;
   if (findings.length === 0) return { do: 'nothing' };
   const solid = findings.filter(({ state }) => state === 'solid');
   const lost = findings.filter(({ state }) => state !== 'solid').map(({ reference }) => reference);

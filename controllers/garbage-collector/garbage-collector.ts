@@ -30,11 +30,11 @@ export interface GarbageCollectorOptions {
  * it deletes an object, it reads the object and each of its owners from the server. Also completes foreground
  * deletions, whose owners wait for their dependents, and orphaning ones.
  */
-export const garbageCollector = (given: GarbageCollectorOptions = {}): Runnable =>
-  defineKeyedController(name, (context) => workOf(given, context));
+export const garbageCollector = (options: GarbageCollectorOptions = {}): Runnable =>
+  defineKeyedController(name, (context) => workOf(options, context));
 
-function workOf(given: GarbageCollectorOptions, context: ReconcileContext): KeyedWork<string> {
-  const { discoverEveryMs = 30_000, domains = defaultDomains } = given;
+function workOf(options: GarbageCollectorOptions, context: ReconcileContext): KeyedWork<string> {
+  const { discoverEveryMs = 30_000, domains = defaultDomains } = options;
   const { clock, log, signal } = context;
   let wake: Wake = () => {};
   const recorder = eventRecorder(`${name}-controller`, context, { fieldManager: fieldManagers.controllers });
@@ -88,8 +88,8 @@ function workOf(given: GarbageCollectorOptions, context: ReconcileContext): Keye
   return {
     identity: (key) => key,
     concurrency: 5,
-    start(given) {
-      wake = given;
+    start(wakeKey) {
+      wake = wakeKey;
       discovery = followDiscovery();
     },
     async reconcile(key): Promise<ReconcileResult> {

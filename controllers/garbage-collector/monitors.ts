@@ -43,7 +43,7 @@ export class Monitors {
   #first: Promise<unknown> | undefined;
   #served: readonly DiscoveredResource[] = [];
   /** The resources to be watched, by group and resource. */
-  #wanted: ReadonlyMap<string, DiscoveredResource> = new Map();
+  #desired: ReadonlyMap<string, DiscoveredResource> = new Map();
   #kinds: ReadonlyMap<string, ResourceType> = new Map();
 
   constructor(context: ReconcileContext, listener: Listener, domains: Domains) {
@@ -64,8 +64,8 @@ export class Monitors {
     if (this.#context.signal.aborted) return [];
     this.#served = [...found, ...this.#served.filter((type) => failed.has(groupVersion(type)))];
     this.#kinds = new Map(this.#served.map((type) => [`${groupVersion(type)} ${type.kind}`, type]));
-    this.#wanted = watchable(this.#served, this.#ignored);
-    const ended = [...this.#running.keys()].filter((id) => !this.#wanted.has(id));
+    this.#desired = watchable(this.#served, this.#ignored);
+    const ended = [...this.#running.keys()].filter((id) => !this.#desired.has(id));
     for (const id of ended) {
       this.#running.get(id)?.stop.abort();
       this.#running.delete(id);
@@ -79,7 +79,7 @@ export class Monitors {
   /** Opens the missing watches, yielding to other work, because there may be hundreds. */
   async #openWanted(): Promise<void> {
     const turns = new TurnTaking();
-    for (const [id, type] of this.#wanted) {
+    for (const [id, type] of this.#desired) {
       const running = this.#running.get(id);
       if (running !== undefined && isSame(running.type, type)) continue;
       if (turns.isDue) await turns.next();
@@ -109,7 +109,7 @@ export class Monitors {
       const running = this.#running.get(id);
       return running !== undefined && isSame(running.type, type) && running.isListed();
     };
-    return [...this.#wanted].filter(([id, type]) => !isListed(id, type)).map(([, type]) => type);
+    return [...this.#desired].filter(([id, type]) => !isListed(id, type)).map(([, type]) => type);
   }
 
   /** Returns the resource of an owner reference; undefined if it is not served. */
@@ -173,9 +173,9 @@ const looksAt = [
 
 /** Reduces an object to what the garbage collector needs, because it holds every object in memory. */
 function bare({ apiVersion, kind, metadata }: ApiObject): ApiObject {
-  const kept: Record<string, unknown> = {};
-  for (const member of looksAt) if (metadata[member] !== undefined) kept[member] = metadata[member];
-  return { apiVersion, kind, metadata: kept as ObjectMeta };
+  const members: Record<string, unknown> = {};
+  for (const member of looksAt) if (metadata[member] !== undefined) members[member] = metadata[member];
+  return { apiVersion, kind, metadata: members as ObjectMeta };
 }
 
 /** Returns the resources that can be watched and deleted, by group and resource. */

@@ -71,14 +71,14 @@ function tellForeignOwner(dependent: Node, owner: Node, reference: OwnerReferenc
   if (canBeOwnedBy(dependent, owner)) return;
   const { type, key, uid } = dependent;
   const { namespace = '' } = key;
-  const meant = `${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}`;
+  const ownerText = `${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}`;
   const metadata = { name: key.name, uid, ...(namespace === '' ? {} : { namespace }) };
   recorder.record(
     { apiVersion: groupVersion(type), kind: type.kind, metadata },
     {
       type: 'Warning',
       reason: 'OwnerRefInvalidNamespace',
-      message: `ownerRef [${meant}, uid: ${reference.uid}] does not exist in namespace ${quote(namespace)}`,
+      message: `ownerRef [${ownerText}, uid: ${reference.uid}] does not exist in namespace ${quote(namespace)}`,
     },
   );
 }

@@ -34,14 +34,14 @@ const day = 86_400_000;
  */
 export function decide(
   { secrets, accounts, pods }: TokenInventory,
-  given: {
+  options: {
     readonly now: number;
     readonly trackedSince: string;
     readonly periodMs: number;
     readonly domains: Domains;
   },
 ): readonly TokenAction[] {
-  const { now, trackedSince, periodMs, domains } = given;
+  const { now, trackedSince, periodMs, domains } = options;
   if (!isDate(trackedSince) || now < Date.parse(trackedSince) + day + periodMs) return [];
   const oldest = dateText(now - periodMs);
   const inDomain = (key: string): string => signerKeyIn(domains, key);

@@ -54,7 +54,7 @@ async function clean(
   const cleanings = decide({ secrets, accounts, pods }, { now, trackedSince, periodMs, domains });
   for (const cleaning of cleanings) {
     context.signal.throwIfAborted();
-    await carryOut(cleaning, dateText(now), domains, context).catch((error: unknown) => {
+    await applyAction(cleaning, dateText(now), domains, context).catch((error: unknown) => {
       if (isReason(error, 'Conflict') || isReason(error, 'NotFound')) return;
       const object = keyText(keyOf(cleaning.secret));
       context.log.warn({ object, action: cleaning.action, err: error }, 'could not clean up a legacy token');
@@ -62,7 +62,7 @@ async function clean(
   }
 }
 
-async function carryOut(
+async function applyAction(
   { action, secret }: TokenAction,
   today: string,
   domains: Domains,

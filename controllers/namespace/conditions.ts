@@ -58,7 +58,7 @@ const rules: readonly Rule[] = [
         ? undefined
         : {
             reason: 'SomeResourcesRemain',
-            message: `Some resources are remaining: ${listed(
+            message: `Some resources are remaining: ${joinSorted(
               remaining.map(({ plural, group, count }) => `${plural}.${group} has ${count} resource instances`),
             )}`,
           },
@@ -71,14 +71,14 @@ const rules: readonly Rule[] = [
         ? undefined
         : {
             reason: 'SomeFinalizersRemain',
-            message: `Some content in the namespace has finalizers remaining: ${listed(
+            message: `Some content in the namespace has finalizers remaining: ${joinSorted(
               [...finalizers].map(([finalizer, count]) => `${finalizer} in ${count} resource instances`),
             )}`,
           },
   },
 ];
 
-const listed = (texts: readonly string[]): string => [...texts].sort().join(', ');
+const joinSorted = (texts: readonly string[]): string => [...texts].sort().join(', ');
 
 /** Returns the five conditions of a namespace that is being emptied; the same list if nothing changed. */
 export const deletionConditions = (

@@ -30,8 +30,8 @@ export async function emptyNamespace(client: Client, namespace: string): Promise
 
 function discoveryFailure(failures: readonly DiscoveryFailure[]): string | undefined {
   if (failures.length === 0) return undefined;
-  const told = failures.map((failure) => `${groupVersion(failure)}: ${failure.message}`).sort();
-  return `Discovery failed for some groups, ${told.length} failing: unable to retrieve the complete list of server APIs: ${told.join(', ')}`;
+  const messages = failures.map((failure) => `${groupVersion(failure)}: ${failure.message}`).sort();
+  return `Discovery failed for some groups, ${messages.length} failing: unable to retrieve the complete list of server APIs: ${messages.join(', ')}`;
 }
 
 const isPods = ({ group, plural }: DiscoveredResource): boolean => group === '' && plural === 'pods';

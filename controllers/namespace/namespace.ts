@@ -40,23 +40,23 @@ export const namespaceController = ({ settleMs = 0 }: { readonly settleMs?: numb
     // Whichever finalizers the namespace has: its contents must not outlast it.
     when: ({ metadata, spec }) => metadata.deletionTimestamp !== undefined && (spec?.finalizers ?? []).length > 0,
 
-    async reconcile(given, { client, clock }) {
-      const { uid = '' } = given.metadata;
+    async reconcile(namespace, { client, clock }) {
+      const { uid = '' } = namespace.metadata;
       if (settleMs > 0) {
         const since = firstSeen.get(uid) ?? clock.monotonic();
         firstSeen.set(uid, since);
         const leftMs = since + settleMs - clock.monotonic();
         if (leftMs > 0) return { requeueAfterMs: leftMs };
       }
-      const emptying = await emptyNamespace(client, given.metadata.name ?? '');
-      const conditions = deletionConditions(given.status?.conditions, emptying, timestamp(clock.now()));
-      const status = { ...given.status, phase: 'Terminating', conditions };
-      const current = await writeStatus(client.resource(Namespaces), given, status, options);
+      const emptying = await emptyNamespace(client, namespace.metadata.name ?? '');
+      const conditions = deletionConditions(namespace.status?.conditions, emptying, timestamp(clock.now()));
+      const status = { ...namespace.status, phase: 'Terminating', conditions };
+      const current = await writeStatus(client.resource(Namespaces), namespace, status, options);
       if (isEmpty(emptying)) {
         firstSeen.delete(uid);
         return release(client, current);
       }
-      const waitedMs = clock.now() - Date.parse(given.metadata.deletionTimestamp ?? '');
+      const waitedMs = clock.now() - Date.parse(namespace.metadata.deletionTimestamp ?? '');
       return { requeueAfterMs: deletionPollMs(waitedMs) };
     },
   });
@@ -64,10 +64,10 @@ export const namespaceController = ({ settleMs = 0 }: { readonly settleMs?: numb
 
 /** Removes the finalizer. The others are left in order, each once, as kube-controller-manager leaves them. */
 async function release(client: Client, current: Namespace): Promise<void> {
-  const held = current.spec?.finalizers ?? [];
-  const others = held.filter((finalizer) => finalizer !== namespaceFinalizer);
+  const existing = current.spec?.finalizers ?? [];
+  const others = existing.filter((finalizer) => finalizer !== namespaceFinalizer);
   const finalizers = [...new Set(others)].sort();
-  if (finalizers.length === held.length && finalizers.every((finalizer, at) => finalizer === held[at])) return;
+  if (finalizers.length === existing.length && finalizers.every((finalizer, at) => finalizer === existing[at])) return;
   try {
     await client
       .resource(Namespaces)

@@ -11,7 +11,7 @@ export const podCertificateCleaner = (): Runnable =>
     name: 'pod-certificate-cleaner',
     for: PodCertificateRequests,
     metadataOnly: true,
-    expiresAt: ({ metadata: { creationTimestamp: made } }) =>
-      made === undefined ? undefined : Date.parse(made) + lifeMs,
+    expiresAt: ({ metadata: { creationTimestamp: created } }) =>
+      created === undefined ? undefined : Date.parse(created) + lifeMs,
     message: 'deleted a pod certificate request',
   });

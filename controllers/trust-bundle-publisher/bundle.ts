@@ -52,7 +52,7 @@ export interface Plan {
  * Decides how to publish exactly this bundle for a signer. Other bundles of the signer are kept until the new one has
  * existed for `graceMs`, so that holders of certificates under the old anchors have time.
  */
-export function plan(given: {
+export function plan(input: {
   readonly signerName: string;
   readonly bundle: string;
   readonly published: readonly ClusterTrustBundle[];
@@ -64,11 +64,11 @@ export function plan(given: {
    */
   readonly since?: number | undefined;
 }): Plan {
-  const { signerName, bundle, published, now, graceMs } = given;
+  const { signerName, bundle, published, now, graceMs } = input;
   const name = bundleName(signerName, bundle);
   const current = published.find(({ metadata }) => metadata.name === name);
   const others = published.filter(({ metadata, spec }) => metadata.name !== name && spec.signerName === signerName);
-  const since = current === undefined ? now : (given.since ?? lastMade([current, ...others]));
+  const since = current === undefined ? now : (input.since ?? lastMade([current, ...others]));
   const leftMs = Number.isNaN(since) ? graceMs : since + graceMs - now;
   return {
     name,

@@ -32,9 +32,9 @@ export const trustSources = (
   });
 
 /** The messages that were logged already, so that each is logged once. */
-type Told = Map<string, string>;
+type ReportedExpiries = Map<string, string>;
 /** The bundle of each signer, and the time from which it has been that; undefined if it was so from the start. */
-type Current = Map<string, { readonly name: string; readonly since: number | undefined }>;
+type CurrentBundles = Map<string, { readonly name: string; readonly since: number | undefined }>;
 
 /** The sources of the published anchors. */
 export interface TrustBundlePublisherOptions {
@@ -59,8 +59,8 @@ const name = 'trust-bundle-publisher';
 export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundlePublisherOptions): Runnable {
   const signerNames = new Set(sources.map(({ signerName }) => signerName));
   return defineKeyedController<string>(name, (context) => {
-    const told: Told = new Map();
-    const current: Current = new Map();
+    const told: ReportedExpiries = new Map();
+    const current: CurrentBundles = new Map();
     return {
       identity: (signerName) => signerName,
       // A slow source does not block others.
@@ -74,8 +74,8 @@ export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundl
         for (const signerName of signerNames) wake(signerName, 'start');
       },
       async reconcile(signerName) {
-        const ours = sources.filter((source) => source.signerName === signerName);
-        const waitMs = await publish(signerName, ours, { ...context, told, current });
+        const ownSources = sources.filter((source) => source.signerName === signerName);
+        const waitMs = await publish(signerName, ownSources, { ...context, told, current });
         return { requeueAfterMs: Math.min(refreshMs, waitMs ?? refreshMs) };
       },
     };
@@ -85,7 +85,14 @@ export function trustBundlePublisher({ sources, refreshMs = 60_000 }: TrustBundl
 async function publish(
   signerName: string,
   sources: readonly TrustSource[],
-  { client, clock, log, signal, told, current }: ReconcileContext & { readonly told: Told; readonly current: Current },
+  {
+    client,
+    clock,
+    log,
+    signal,
+    told,
+    current,
+  }: ReconcileContext & { readonly told: ReportedExpiries; readonly current: CurrentBundles },
 ): Promise<number | undefined> {
   const limits = { clock, milliseconds: patienceMs, signals: [signal] };
   const texts = await Promise.all(sources.map((source) => withTimeout(limits, async () => source.anchors())));
@@ -105,7 +112,7 @@ async function publish(
   if (known?.name !== named) current.set(signerName, { name: named, since: known && clock.now() });
   const graceMs = Math.max(...sources.map((source) => source.graceMs ?? hour));
   const {
-    name: wanted,
+    name: desiredName,
     create,
     repair,
     remove,
@@ -125,7 +132,7 @@ async function publish(
       {
         apiVersion: groupVersion(ClusterTrustBundles),
         kind: ClusterTrustBundles.kind,
-        metadata: { name: wanted },
+        metadata: { name: desiredName },
         spec,
       },
       options,

@@ -46,9 +46,9 @@ export function combineAnchors(sources: readonly SourcePem[], now: number): Comb
   const dropped: DroppedCertificate[] = [];
   for (const { from, pem } of sources) {
     for (const certificate of certificatesOf(from, pem)) {
-      const why = certificate.notAfter <= now ? 'expired' : certificate.isCA ? undefined : 'not a CA';
-      if (why === undefined) anchors.set(fingerprint(certificate), certificate);
-      else dropped.push({ from, subject: nameOf(certificate), why });
+      const reason = certificate.notAfter <= now ? 'expired' : certificate.isCA ? undefined : 'not a CA';
+      if (reason === undefined) anchors.set(fingerprint(certificate), certificate);
+      else dropped.push({ from, subject: nameOf(certificate), why: reason });
     }
   }
   const ordered = [...anchors].sort(
@@ -67,8 +67,8 @@ const nameOf = ({ subject, serial }: Certificate): string =>
 function certificatesOf(from: string, pem: string): readonly Certificate[] {
   const blocks = [...pemBlocks(pem)];
   // The parser skips an incomplete block; here it must be an error.
-  const begun = pem.split('-----BEGIN ').length - 1;
-  if (blocks.length !== begun) throw new UnfitSource(`${from}: malformed PEM block`);
+  const beginnings = pem.split('-----BEGIN ').length - 1;
+  if (blocks.length !== beginnings) throw new UnfitSource(`${from}: malformed PEM block`);
   return blocks.map(({ type, hasHeaders, bytes }, at) => {
     if (type !== 'CERTIFICATE') throw new UnfitSource(`${from}: block ${at + 1} is not a certificate`);
     if (hasHeaders) throw new UnfitSource(`${from}: block ${at + 1} has headers`);

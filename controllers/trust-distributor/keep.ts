@@ -19,18 +19,18 @@ export const kindsOfTargets = (secretTargets: boolean): readonly ResourceType<Ap
   ...(secretTargets ? [Secrets] : []),
 ];
 
-interface Kept {
+interface BundleOrigin {
   readonly owner: string;
   readonly bundle: string;
 }
 
 /** Writes all targets. Returns those that failed: a failure in one namespace must not keep the bundle from others. */
-export async function keepAll(targets: readonly Target[], kept: Kept, context: ReconcileContext) {
+export async function keepAll(targets: readonly Target[], origin: BundleOrigin, context: ReconcileContext) {
   const failures: { readonly at: string; readonly error: unknown }[] = [];
   for (const target of targets) {
     context.signal.throwIfAborted();
     try {
-      await keep(target, kept, context);
+      await keepTarget(target, origin, context);
     } catch (error) {
       failures.push({ at: `${target.type.kind} ${keyText(target.key)}`, error });
     }
@@ -38,7 +38,11 @@ export async function keepAll(targets: readonly Target[], kept: Kept, context: R
   return failures;
 }
 
-async function keep(target: Target, { owner, bundle }: Kept, { client, log }: ReconcileContext): Promise<void> {
+async function keepTarget(
+  target: Target,
+  { owner, bundle }: BundleOrigin,
+  { client, log }: ReconcileContext,
+): Promise<void> {
   const resource = client.resource(target.type);
   const found = await resource.get(target.key);
   if (found === undefined) {
@@ -72,7 +76,7 @@ async function keep(target: Target, { owner, bundle }: Kept, { client, log }: Re
   } else await resource.update(target.write(found), options);
 }
 
-interface Removing {
+interface RemovalOptions {
   readonly owner: string;
   readonly secretTargets: boolean;
 }
@@ -85,7 +89,7 @@ export async function removeLeftovers(
     targets,
     owner,
     secretTargets,
-  }: Removing & { readonly bundle: string; readonly targets: readonly Target[] },
+  }: RemovalOptions & { readonly bundle: string; readonly targets: readonly Target[] },
 ): Promise<void> {
   const labelSelector = Object.entries(trustLabels(owner, bundle))
     .map(([label, value]) => `${label}=${value}`)
@@ -96,7 +100,7 @@ export async function removeLeftovers(
 /** Removes what was distributed for bundles that are no longer configured. */
 export async function removeUnknown(
   context: ReconcileContext,
-  { known, owner, secretTargets }: Removing & { readonly known: ReadonlySet<string> },
+  { known, owner, secretTargets }: RemovalOptions & { readonly known: ReadonlySet<string> },
 ): Promise<void> {
   const labelSelector = `${kedgeNames.trustOwnerLabel}=${owner}`;
   await removeAll(context, { labelSelector, secretTargets }, (items) =>

@@ -33,15 +33,15 @@ export const trustLabels = (owner: string, bundle: string): Readonly<Record<stri
   [kedgeNames.trustBundleLabel]: bundle,
 });
 
-export const hasLabels = ({ metadata }: ApiObject, wanted: Readonly<Record<string, string>>): boolean =>
-  Object.entries(wanted).every(([label, value]) => metadata.labels?.[label] === value);
+export const hasLabels = ({ metadata }: ApiObject, required: Readonly<Record<string, string>>): boolean =>
+  Object.entries(required).every(([label, value]) => metadata.labels?.[label] === value);
 
 /** Returns all objects that are to contain a bundle. */
 export function targetsOf(
   { name, targets }: TrustBundle,
-  given: { readonly text: string; readonly owner: string; readonly namespaces: readonly Namespace[] },
+  content: { readonly text: string; readonly owner: string; readonly namespaces: readonly Namespace[] },
 ): readonly Target[] {
-  const { text, owner, namespaces } = given;
+  const { text, owner, namespaces } = content;
   const labels = trustLabels(owner, name);
   const { clusterTrustBundle, configMaps, secrets } = targets;
   const selected = ({ namespaces: spec }: NamespacedTarget): readonly string[] => {
@@ -92,8 +92,8 @@ function target(
       };
     },
     isFixed: (found) => {
-      const { immutable, type: given = '' } = unstructured(found);
-      return immutable === true || given !== (contents['type'] ?? '');
+      const { immutable, type: currentType = '' } = unstructured(found);
+      return immutable === true || currentType !== (contents['type'] ?? '');
     },
     isRight: (found) =>
       hasLabels(found, labels) &&
@@ -102,20 +102,23 @@ function target(
   };
 }
 
-function sameMembers(found: unknown, wanted: unknown): boolean {
-  if (typeof wanted !== 'object' || wanted === null) return found === wanted;
-  if (typeof found !== 'object' || found === null) return false;
-  const [mine, theirs] = [Object.entries(wanted), new Map(Object.entries(found))];
-  return mine.length === theirs.size && mine.every(([name, value]) => sameMembers(theirs.get(name), value));
+function sameMembers(actual: unknown, desired: unknown): boolean {
+  if (typeof desired !== 'object' || desired === null) return actual === desired;
+  if (typeof actual !== 'object' || actual === null) return false;
+  const [desiredEntries, actualMembers] = [Object.entries(desired), new Map(Object.entries(actual))];
+  return (
+    desiredEntries.length === actualMembers.size &&
+    desiredEntries.every(([name, value]) => sameMembers(actualMembers.get(name), value))
+  );
 }
 
 /** Returns the objects with our labels that are not targets. */
 export const leftovers = (
   found: readonly ApiObject[],
-  wanted: readonly Target[],
+  targets: readonly Target[],
   type: ResourceType,
 ): readonly ApiObject[] => {
-  const keys = new Set(wanted.filter((one) => one.type === type).map(({ key }) => keyText(key)));
+  const keys = new Set(targets.filter((one) => one.type === type).map(({ key }) => keyText(key)));
   return found.filter(
     ({ metadata }) => !keys.has(keyText({ namespace: metadata.namespace, name: metadata.name ?? '' })),
   );

@@ -141,10 +141,10 @@ export function trustProblems(trust: TrustOptions): readonly string[] {
       ...dnsLabel(name).map((text) => wrong(`name: ${text}`)),
       ...(names.indexOf(name) < at ? [wrong(`name: duplicate bundle ${JSON.stringify(name)}`)] : []),
       ...(sources.length === 0 ? [wrong('sources: at least one is required')] : []),
-      ...sources.flatMap((given, number) =>
-        sourceProblems(given, names).map((text) => wrong(`sources[${number}].${text}`)),
+      ...sources.flatMap((source, number) =>
+        sourceProblems(source, names).map((text) => wrong(`sources[${number}].${text}`)),
       ),
-      ...(Object.values(targets).every((given) => given === undefined)
+      ...(Object.values(targets).every((target) => target === undefined)
         ? [wrong('targets: at least one is required')]
         : []),
       ...(targets.secrets !== undefined && !secretTargets
@@ -155,8 +155,8 @@ export function trustProblems(trust: TrustOptions): readonly string[] {
   });
 }
 
-const sourceProblems = (given: TrustBundleSource, names: readonly string[]): readonly string[] =>
-  'bundle' in given && !names.includes(given.bundle) ? [`bundle: no bundle ${JSON.stringify(given.bundle)}`] : [];
+const sourceProblems = (source: TrustBundleSource, names: readonly string[]): readonly string[] =>
+  'bundle' in source && !names.includes(source.bundle) ? [`bundle: no bundle ${JSON.stringify(source.bundle)}`] : [];
 
 function isCircular(name: string, bundles: readonly TrustBundle[]): boolean {
   const seen = new Set<string>();

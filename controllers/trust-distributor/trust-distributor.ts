@@ -24,8 +24,8 @@ export interface TrustDistributorOptions extends TrustOptions {
  * cannot be read, its targets are left unchanged; a target that cannot be written does not hold up others. Throws an
  * Error if a bundle is invalid.
  */
-export function trustDistributor(given: TrustDistributorOptions): Runnable {
-  const { refreshMs = 60_000, name = 'trust-distributor', ...trust } = given;
+export function trustDistributor(options: TrustDistributorOptions): Runnable {
+  const { refreshMs = 60_000, name = 'trust-distributor', ...trust } = options;
   const [problem] = trustProblems(trust);
   if (problem !== undefined) throw new Error(`trust: ${problem}`);
   const { bundles, owner = kedgeNames.trustOwner, secretTargets = false } = trust;
@@ -83,12 +83,12 @@ export function trustDistributor(given: TrustDistributorOptions): Runnable {
 function tellDropped(
   bundle: TrustBundle,
   dropped: readonly DroppedCertificate[],
-  told: Map<string, string>,
+  reported: Map<string, string>,
   { log }: ReconcileContext,
 ): void {
   const text = JSON.stringify(dropped);
-  if (told.get(bundle.name) === text) return;
-  told.set(bundle.name, text);
+  if (reported.get(bundle.name) === text) return;
+  reported.set(bundle.name, text);
   for (const { from, subject, why } of dropped)
     log.warn({ bundle: bundle.name, from, subject, why }, 'dropped an anchor');
 }

@@ -34,14 +34,14 @@ export const teamAccess = defineController({
   async reconcile(namespace, { client, log }) {
     const bindings = client.resource(RoleBindings);
     const key = { namespace: namespace.metadata.name ?? '', name };
-    const wanted = teamBinding(namespace);
-    if (wanted === undefined) {
-      const left = await bindings.get(key);
+    const desired = teamBinding(namespace);
+    if (desired === undefined) {
+      const existing = await bindings.get(key);
       // A binding with this name but without the label is not ours, and stays.
-      if (left?.metadata.labels?.[label] !== undefined) await bindings.delete(key);
+      if (existing?.metadata.labels?.[label] !== undefined) await bindings.delete(key);
       return;
     }
-    await bindings.patch(key, { type: 'apply', body: wanted, fieldManager: 'team-access', force: true });
+    await bindings.patch(key, { type: 'apply', body: desired, fieldManager: 'team-access', force: true });
     log.info({ namespace: key.namespace }, 'team may edit');
   },
 });

@@ -3,14 +3,14 @@ import { csrSigners, trustBundlePublisher, trustSources } from 'kedge/controller
 import { ciSigner } from './ci-signer.ts';
 
 /** Signs approved requests and keeps the CA published, until the signal aborts. */
-export async function runCiSigner(given: {
+export async function runCiSigner(options: {
   readonly client: Client;
   readonly ca: CertificateAuthority;
   readonly log?: Logger;
   readonly signal: AbortSignal;
 }): Promise<void> {
-  const signers = [ciSigner(given.ca)];
-  await createManager({ client: given.client, log: given.log })
+  const signers = [ciSigner(options.ca)];
+  await createManager({ client: options.client, log: options.log })
     .add(...csrSigners({ signers }), trustBundlePublisher({ sources: trustSources(signers) }))
-    .run(given.signal);
+    .run(options.signal);
 }

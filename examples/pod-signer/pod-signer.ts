@@ -13,10 +13,10 @@ export const podSigner = (ca: CertificateAuthority): Signer =>
 
       validate({ publicKey, annotations }) {
         if (publicKey.kind === 'RSA') return { refused: 'ask for ECDSAP256', reason: podRefusals.key };
-        const wanted = annotations[service];
-        return wanted === undefined || /^[a-z][-a-z0-9]{0,61}[a-z0-9]$/.test(wanted)
+        const requested = annotations[service];
+        return requested === undefined || /^[a-z][-a-z0-9]{0,61}[a-z0-9]$/.test(requested)
           ? undefined
-          : { refused: `${wanted} is no name of a service`, reason: podRefusals.annotations };
+          : { refused: `${requested} is no name of a service`, reason: podRefusals.annotations };
       },
 
       issue(request, { seconds }) {

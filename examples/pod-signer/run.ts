@@ -3,14 +3,14 @@ import { podCertificateSigners, trustBundlePublisher, trustSources } from 'kedge
 import { podSigner } from './pod-signer.ts';
 
 /** Signs requests for pod certificates and keeps the CA published, until the signal aborts. */
-export async function runPodSigner(given: {
+export async function runPodSigner(options: {
   readonly client: Client;
   readonly ca: CertificateAuthority;
   readonly log?: Logger;
   readonly signal: AbortSignal;
 }): Promise<void> {
-  const signers = [podSigner(given.ca)];
-  await createManager({ client: given.client, log: given.log })
+  const signers = [podSigner(options.ca)];
+  await createManager({ client: options.client, log: options.log })
     .add(...podCertificateSigners({ signers }), trustBundlePublisher({ sources: trustSources(signers) }))
-    .run(given.signal);
+    .run(options.signal);
 }

@@ -7,7 +7,7 @@ const signerName = 'example.com/webhook-serving';
 const oneDay = 86_400;
 
 /** Serves the webhooks with a certificate signed by the server, and injects its CA into their configurations. */
-export async function runTeamWebhooks(given: {
+export async function runTeamWebhooks(options: {
   readonly client: Client;
   /** The directory to which the certificate and its key are written. */
   readonly directory: string;
@@ -16,11 +16,11 @@ export async function runTeamWebhooks(given: {
   readonly log?: Logger;
   readonly clock?: Clock;
 }): Promise<void> {
-  const { client, directory, port = 9443, signal, log, clock } = given;
-  const wanted = { signerName, dnsNames: ['webhooks.teams.svc'], expirationSeconds: oneDay, directory };
+  const { client, directory, port = 9443, signal, log, clock } = options;
+  const certificate = { signerName, dnsNames: ['webhooks.teams.svc'], expirationSeconds: oneDay, directory };
   await createManager({ client, log, clock })
     .add(
-      withServingCertificate(wanted, (files) => webhookServer({ ...files, port, webhooks: teamWebhooks })),
+      withServingCertificate(certificate, (files) => webhookServer({ ...files, port, webhooks: teamWebhooks })),
       caInjector({ signerName, mutating: ['teams'], validating: ['teams'], definitions: ['teams.example.com'] }),
     )
     .run(signal);

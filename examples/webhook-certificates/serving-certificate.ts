@@ -34,10 +34,10 @@ export interface CertificateFiles {
  * lifetime. A server that follows its files needs no restart.
  */
 export function withServingCertificate(
-  wanted: WantedCertificate,
+  options: WantedCertificate,
   serverOf: (files: CertificateFiles) => Runnable,
 ): Runnable {
-  const { directory } = wanted;
+  const { directory } = options;
   const files = { certificateFile: join(directory, 'tls.crt'), keyFile: join(directory, 'tls.key') };
   return {
     name: 'serving-certificate',
@@ -46,7 +46,7 @@ export function withServingCertificate(
       const first = new Promise<void>((resolve) => (written = resolve));
       context.signal.addEventListener('abort', written);
       await Promise.all([
-        renewal(wanted, files, written).run(context),
+        renewal(options, files, written).run(context),
         first.then(() => (context.signal.aborted ? undefined : serverOf(files).run(context))),
       ]);
     },
@@ -54,12 +54,12 @@ export function withServingCertificate(
 }
 
 /** Renews the certificate, the only key of the controller, with the queue, retries and log lines of any controller. */
-const renewal = (wanted: WantedCertificate, files: CertificateFiles, written: () => void): Runnable =>
+const renewal = (options: WantedCertificate, files: CertificateFiles, written: () => void): Runnable =>
   defineKeyedController<string>('serving-certificate', (context) => {
     const { client, clock } = context;
-    const { signerName, dnsNames, expirationSeconds, directory } = wanted;
+    const { signerName, dnsNames, expirationSeconds, directory } = options;
     const requests = client.resource(CertificateSigningRequests);
-    let asked: { readonly name: string; readonly key: string } | undefined;
+    let pending: { readonly name: string; readonly key: string } | undefined;
     let renewAt = 0;
 
     async function ask() {
@@ -81,18 +81,18 @@ const renewal = (wanted: WantedCertificate, files: CertificateFiles, written: ()
       start(wake) {
         const fieldSelector = `spec.signerName=${signerName}`;
         sharedCache(context, CertificateSigningRequests, { fieldSelector }).changes.subscribe(({ type, object }) => {
-          if (object.metadata.name === asked?.name) wake(files.certificateFile, `request ${type}`);
+          if (object.metadata.name === pending?.name) wake(files.certificateFile, `request ${type}`);
         });
         wake(files.certificateFile, 'start');
       },
 
       async reconcile() {
         if (clock.now() < renewAt) return { requeueAfterMs: renewAt - clock.now() };
-        asked ??= await ask();
-        const { name, key } = asked;
+        pending ??= await ask();
+        const { name, key } = pending;
         const request = await requests.get({ name });
         if (request === undefined || isDenied(request) || isFailed(request)) {
-          asked = undefined;
+          pending = undefined;
           const reason = request?.status?.conditions?.map(({ message }) => message).join(', ') ?? 'it is gone';
           throw new Error(`request ${name} came to nothing: ${reason}`);
         }
@@ -103,7 +103,7 @@ const renewal = (wanted: WantedCertificate, files: CertificateFiles, written: ()
         // The server loads the files once they match.
         await replace(files.keyFile, key);
         await replace(files.certificateFile, certificate);
-        asked = undefined;
+        pending = undefined;
         const lifeMs = (readPemCertificates(certificate)[0]?.notAfter ?? 0) - clock.now();
         // At least a minute, so that a wrong clock does not cause a tight loop.
         renewAt = clock.now() + Math.max((lifeMs * 2) / 3, oneMinute);

@@ -35,14 +35,14 @@ export function admissionMetrics(metrics: Metrics, clock: Clock): AdmissionMetri
     labels: Readonly<Record<L, string>>,
     act: () => Promise<T>,
   ): Promise<T> => {
-    const begun = clock.monotonic();
+    const start = clock.monotonic();
     let rejected = 'true';
     try {
       const result = await act();
       rejected = 'false';
       return result;
     } finally {
-      histogram.observe({ ...labels, rejected }, (clock.monotonic() - begun) / 1_000);
+      histogram.observe({ ...labels, rejected }, (clock.monotonic() - start) / 1_000);
     }
   };
   return {

@@ -16,8 +16,8 @@ export class AdmissionChain {
   readonly #beforeCreation: readonly StepWith<'beforeCreation'>[];
   readonly #metrics: AdmissionMetrics | undefined;
 
-  constructor(given: readonly AdmissionStep[], metrics?: AdmissionMetrics) {
-    const steps = metrics === undefined ? given : given.map((step) => measured(step, metrics));
+  constructor(unmeasured: readonly AdmissionStep[], metrics?: AdmissionMetrics) {
+    const steps = metrics === undefined ? unmeasured : unmeasured.map((step) => measured(step, metrics));
     this.#mutating = stepsWith('mutate', steps);
     this.#validating = stepsWith('validate', steps);
     this.#beforeDeletion = stepsWith('beforeDeletion', steps);

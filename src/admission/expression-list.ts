@@ -52,11 +52,11 @@ export async function evaluateExpressions(
       continue;
     }
     if (turns.isDue) await turns.next();
-    const begun = clock?.monotonic() ?? 0;
+    const start = clock?.monotonic() ?? 0;
     const { value, cost } = await decisions.during(() => prepared.program.evaluate(variables));
     left -= takeCost() + cost;
     if (left < 0) return { results: undefined, left: 0 };
-    const seconds = ((clock?.monotonic() ?? 0) - begun) / 1_000;
+    const seconds = ((clock?.monotonic() ?? 0) - start) / 1_000;
     results.push(
       value instanceof Failure
         ? { error: `expression '${text}' resulted in error: ${value.message}`, seconds }

@@ -4,7 +4,7 @@ import type { ReinvocationContext } from './admission-step.js';
 /** Determines which webhooks or policies of a step are called again in the second round. */
 export class Reinvocation {
   /** Those that were called and whose object has not changed since. */
-  #asked = new Set<string>();
+  #called = new Set<string>();
   readonly #due = new Set<string>();
   /** The object at the end of the first round. */
   left: ApiObject | undefined;
@@ -13,20 +13,20 @@ export class Reinvocation {
   static of({ memory }: ReinvocationContext, step: string): Reinvocation {
     const known = memory.get(step);
     if (known instanceof Reinvocation) return known;
-    const made = new Reinvocation();
-    memory.set(step, made);
-    return made;
+    const created = new Reinvocation();
+    memory.set(step, created);
+    return created;
   }
 
   /** Records a call. `policy` is the reinvocationPolicy. */
   asked(id: string, policy: string | undefined): void {
-    if (policy === 'IfNeeded') this.#asked.add(id);
+    if (policy === 'IfNeeded') this.#called.add(id);
   }
 
   /** Records that the object has changed, so that those called before must be called again. */
   changed(): void {
-    for (const id of this.#asked) this.#due.add(id);
-    this.#asked = new Set();
+    for (const id of this.#called) this.#due.add(id);
+    this.#called = new Set();
   }
 
   isDue(id: string): boolean {

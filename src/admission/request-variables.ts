@@ -34,17 +34,17 @@ export function requestVariables(
   },
 ): Variables {
   const { resource, subresource = '' } = attributes;
-  const made = new Map<string, Value>([
+  const variables = new Map<string, Value>([
     ['object', jsonValue(json.object)],
     ['oldObject', jsonValue(json.oldObject)],
     ['request', jsonValue(json.request)],
     ['namespaceObject', jsonValue(json.namespaceObject ?? null)],
   ]);
-  if (json.params !== undefined) made.set('params', jsonValue(json.params));
+  if (json.params !== undefined) variables.set('params', jsonValue(json.params));
   if (decisions !== undefined) {
     const { decide } = decisions;
-    made.set('authorizer', authorizerValue(decide));
-    made.set(
+    variables.set('authorizer', authorizerValue(decide));
+    variables.set(
       'authorizer.requestResource',
       requestResourceValue(decide, {
         group: resource.group,
@@ -55,7 +55,7 @@ export function requestVariables(
       }),
     );
   }
-  return (name) => made.get(name);
+  return (name) => variables.get(name);
 }
 
 /** The decisions of the authorizer that expressions request while they are evaluated. */
@@ -98,15 +98,15 @@ export class AuthorizerDecisions {
       group: resource?.group ?? '',
       version: resource === undefined ? '' : '*',
       resource: resource?.resource ?? '',
-      ...given('subresource', resource?.subresource),
-      ...given('namespace', resource?.namespace),
-      ...given('name', resource?.name),
-      ...given('fieldSelector', resource?.fieldSelector),
-      ...given('labelSelector', resource?.labelSelector),
+      ...optionalMember('subresource', resource?.subresource),
+      ...optionalMember('namespace', resource?.namespace),
+      ...optionalMember('name', resource?.name),
+      ...optionalMember('fieldSelector', resource?.fieldSelector),
+      ...optionalMember('labelSelector', resource?.labelSelector),
     });
     return { allowed: verdict === 'allow', reason, ...(error === undefined ? {} : { error }) };
   }
 }
 
-const given = <N extends string>(name: N, text: string | undefined): { readonly [K in N]?: string } =>
+const optionalMember = <N extends string>(name: N, text: string | undefined): { readonly [K in N]?: string } =>
   (text ? { [name]: text } : {}) as { readonly [K in N]?: string };

@@ -19,11 +19,11 @@ export type Checks<T> = { readonly [K in keyof Required<T>]: Check };
 export const problemText = ({ path, wrong }: Problem): string => (path === '' ? wrong : `${path}: ${wrong}`);
 
 export const checkThat =
-  (what: string, holds: (value: unknown) => boolean): Check =>
+  (expected: string, holds: (value: unknown) => boolean): Check =>
   (value, path) =>
-    holds(value) ? undefined : { path, wrong: `must be ${what}, not ${told(value)}` };
+    holds(value) ? undefined : { path, wrong: `must be ${expected}, not ${describe(value)}` };
 
-function told(value: unknown): string {
+function describe(value: unknown): string {
   if (value === null || ['undefined', 'number', 'boolean'].includes(typeof value)) return String(value);
   if (typeof value === 'string') return JSON.stringify(value.length > 50 ? `${value.slice(0, 50)}…` : value);
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
@@ -42,15 +42,15 @@ export const oneOf = (values: readonly string[]): Check =>
 
 /** An integer from `from` to `to`, both included. */
 export function integer({ from, to }: { readonly from: number; readonly to?: number }): Check {
-  const what = to === undefined ? `a whole number of at least ${from}` : `a whole number from ${from} to ${to}`;
+  const expected = to === undefined ? `a whole number of at least ${from}` : `a whole number from ${from} to ${to}`;
   const most = to ?? Number.MAX_SAFE_INTEGER;
-  return checkThat(what, (value) => Number.isInteger(value) && Number(value) >= from && Number(value) <= most);
+  return checkThat(expected, (value) => Number.isInteger(value) && Number(value) >= from && Number(value) <= most);
 }
 
 export const listOf =
   (each: Check, { least = 0 } = {}): Check =>
   (value, path) => {
-    const isList = (given: unknown): boolean => Array.isArray(given) && given.length >= least;
+    const isList = (items: unknown): boolean => Array.isArray(items) && items.length >= least;
     const problem = checkThat(least > 0 ? 'a list that is not empty' : 'a list', isList)(value, path);
     if (problem !== undefined) return problem;
     return first((value as readonly unknown[]).keys(), (at) =>
@@ -71,12 +71,12 @@ export const fields =
   (value, path) => {
     const problem = record(value, path);
     if (problem !== undefined) return problem;
-    const given = value as Readonly<Record<string, unknown>>;
+    const members = value as Readonly<Record<string, unknown>>;
     const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
-    const unknown = Object.keys(given).find((name) => !Object.hasOwn(checks, name));
+    const unknown = Object.keys(members).find((name) => !Object.hasOwn(checks, name));
     if (unknown !== undefined) return { path: at(unknown), wrong: 'is unknown' };
     return first(Object.keys(checks) as (keyof T & string)[], (name) => {
-      const member = given[name];
+      const member = members[name];
       if (member !== undefined) return checks[name](member, at(name));
       return needed.includes(name) ? { path: at(name), wrong: 'is missing' } : undefined;
     });
@@ -84,12 +84,12 @@ export const fields =
 
 /** A union: the value is checked by the first form whose distinguishing member it has. */
 export const oneForm =
-  (what: string, forms: Readonly<Record<string, Check>>): Check =>
+  (expected: string, forms: Readonly<Record<string, Check>>): Check =>
   (value, path) => {
     const problem = record(value, path);
     if (problem !== undefined) return problem;
     const form = Object.keys(forms).find((name) => (value as Readonly<Record<string, unknown>>)[name] !== undefined);
-    return form === undefined ? { path, wrong: `must have ${what}` } : forms[form]?.(value, path);
+    return form === undefined ? { path, wrong: `must have ${expected}` } : forms[form]?.(value, path);
   };
 
 function first<T>(all: Iterable<T>, problemOf: (one: T) => Problem | undefined): Problem | undefined {

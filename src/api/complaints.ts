@@ -9,14 +9,14 @@ const most = 100;
  */
 export class Complaints {
   readonly #texts: string[] = [];
-  readonly #told: Set<string> | undefined;
+  readonly #reported: Set<string> | undefined;
   readonly #most: number;
   #size = 0;
 
   /** `repeats`: whether the same text is reported again. */
   constructor(options: { readonly most?: number; readonly repeats?: boolean } = {}) {
     this.#most = options.most ?? most;
-    this.#told = options.repeats ? undefined : new Set();
+    this.#reported = options.repeats ? undefined : new Set();
   }
 
   get texts(): readonly string[] {
@@ -32,8 +32,8 @@ export class Complaints {
     const text = make();
     // A repeated text counts as well: making it has cost as much.
     this.#size += text.length;
-    if (this.#told?.has(text)) return;
-    this.#told?.add(text);
+    if (this.#reported?.has(text)) return;
+    this.#reported?.add(text);
     this.#texts.push(text);
   }
 }

@@ -52,25 +52,28 @@ export type Undated<C extends Condition> = Condition & Omit<C, 'lastTransitionTi
  */
 export function setCondition<C extends Condition>(
   conditions: C[] | null | undefined,
-  wanted: Undated<C>,
+  newCondition: Undated<C>,
   now: string,
 ): C[];
 export function setCondition<C extends Condition>(
   conditions: readonly C[] | null | undefined,
-  wanted: Undated<C>,
+  newCondition: Undated<C>,
   now: string,
 ): readonly C[];
 export function setCondition(
   conditions: readonly Condition[] | null | undefined,
-  wanted: Condition,
+  newCondition: Condition,
   now: string,
 ): readonly Condition[] {
   const list = conditions ?? [];
-  const previous = findCondition(list, wanted.type);
-  if (previous === undefined) return [...list, { ...wanted, lastTransitionTime: wanted.lastTransitionTime ?? now }];
+  const previous = findCondition(list, newCondition.type);
+  if (previous === undefined)
+    return [...list, { ...newCondition, lastTransitionTime: newCondition.lastTransitionTime ?? now }];
   const lastTransitionTime =
-    previous.status === wanted.status ? (previous.lastTransitionTime ?? now) : (wanted.lastTransitionTime ?? now);
-  const next = { ...wanted, lastTransitionTime };
+    previous.status === newCondition.status
+      ? (previous.lastTransitionTime ?? now)
+      : (newCondition.lastTransitionTime ?? now);
+  const next = { ...newCondition, lastTransitionTime };
   if (sameCondition(previous, next)) return list;
   return list.map((condition) => (condition === previous ? next : condition));
 }

@@ -28,7 +28,7 @@ export function* deepCopyInSteps(value: Json): Steps<Json> {
     });
     return members;
   };
-  const whole = copy(value);
+  const result = copy(value);
   yield* later.rest();
-  return whole;
+  return result;
 }

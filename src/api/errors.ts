@@ -110,7 +110,7 @@ export class ApiError extends Error {
   /** A new continue token, if the token of a list has expired. */
   readonly continueToken: string | undefined;
 
-  constructor(given: {
+  constructor(options: {
     readonly message: string;
     readonly reason?: Reason | undefined;
     readonly code?: number | undefined;
@@ -118,11 +118,11 @@ export class ApiError extends Error {
     readonly continueToken?: string | undefined;
     readonly cause?: unknown;
   }) {
-    super(given.message, given.cause === undefined ? undefined : { cause: given.cause });
-    this.reason = given.reason;
-    this.code = given.code ?? (given.reason ? codes[given.reason] : 500);
-    this.details = given.details;
-    this.continueToken = given.continueToken;
+    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.reason = options.reason;
+    this.code = options.code ?? (options.reason ? codes[options.reason] : 500);
+    this.details = options.details;
+    this.continueToken = options.continueToken;
   }
 
   /** Returns the Status object that is the body of the response. */
@@ -178,12 +178,12 @@ export const badRequest = (message: string): ApiError => new ApiError({ reason: 
 export const unauthorized = (): ApiError => new ApiError({ reason: 'Unauthorized', message: 'Unauthorized' });
 
 /** 403: `plural.group "name" is forbidden: why`, or `forbidden: why` where a path names no resource. */
-export const forbidden = (subject: ErrorSubject, why: string, causes?: readonly StatusCause[]): ApiError => {
+export const forbidden = (subject: ErrorSubject, message: string, causes?: readonly StatusCause[]): ApiError => {
   const resource = groupResource(subject);
-  const what = subject.name ? `${resource} ${quote(subject.name)}` : resource;
+  const target = subject.name ? `${resource} ${quote(subject.name)}` : resource;
   return new ApiError({
     reason: 'Forbidden',
-    message: resource === '' ? `forbidden: ${why}` : `${what} is forbidden: ${why}`,
+    message: resource === '' ? `forbidden: ${message}` : `${target} is forbidden: ${message}`,
     details: { ...detailsOf(subject), ...(causes ? { causes } : {}) },
   });
 };
@@ -247,10 +247,10 @@ const existsText = (subject: ErrorSubject, { terminating = false }: ExistingObje
   `${terminating ? 'object is being deleted: ' : ''}${groupResource(subject)} ${quote(subject.name ?? '')} already exists`;
 
 /** 409: the object is not in the expected state; the caller should read it again and retry. */
-export const conflict = (subject: ErrorSubject, why: string): ApiError =>
+export const conflict = (subject: ErrorSubject, message: string): ApiError =>
   new ApiError({
     reason: 'Conflict',
-    message: `Operation cannot be fulfilled on ${groupResource(subject)} ${quote(subject.name ?? '')}: ${why}`,
+    message: `Operation cannot be fulfilled on ${groupResource(subject)} ${quote(subject.name ?? '')}: ${message}`,
     details: detailsOf(subject),
   });
 
@@ -266,8 +266,8 @@ export const expired = (message: string, continueToken?: string): ApiError =>
   new ApiError({ reason: 'Expired', message, continueToken });
 
 /** 413: the body or object is larger than the server reads or stores. */
-export const entityTooLarge = (why: string): ApiError =>
-  new ApiError({ reason: 'RequestEntityTooLarge', message: `Request entity too large: ${why}` });
+export const entityTooLarge = (message: string): ApiError =>
+  new ApiError({ reason: 'RequestEntityTooLarge', message: `Request entity too large: ${message}` });
 
 /**
  * 422: validation failed. The error contains all violations: the message prints one bare, several as `[a, b]` without
@@ -316,8 +316,8 @@ export const internalError = (text: string, cause?: unknown): ApiError =>
   });
 
 /** 504: the operation took too long; it may have been performed nevertheless. */
-export const timeout = (why: string, details?: StatusDetails): ApiError =>
-  new ApiError({ reason: 'Timeout', message: `Timeout: ${why}`, details });
+export const timeout = (message: string, details?: StatusDetails): ApiError =>
+  new ApiError({ reason: 'Timeout', message: `Timeout: ${message}`, details });
 
 /** 504: the deadline of the request passed before the request was completed. */
 export const deadlineExceeded = (details?: StatusDetails): ApiError =>

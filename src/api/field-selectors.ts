@@ -63,9 +63,9 @@ function splitTerms(text: string): string[] {
   return [...terms, text.slice(start)];
 }
 
-function parseTerm(term: string, whole: string): FieldRequirement {
+function parseTerm(term: string, selector: string): FieldRequirement {
   const found = /!=|==?/.exec(term);
-  if (found === null) throw badRequest(`invalid selector: '${whole}'; can't understand '${term}'`);
+  if (found === null) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`);
   return {
     field: term.slice(0, found.index),
     operator: found[0] === '!=' ? '!=' : '=',

@@ -22,25 +22,25 @@ const longest = 1n << 63n;
 export function parseDuration(text: string): ParsedDuration {
   const invalid = (): ParsedDuration => ({ wrong: `time: invalid duration ${goTimeQuote(text)}` });
   const sign = /^[+-]/.exec(text)?.[0] ?? '';
-  let rest = text.slice(sign.length);
-  if (rest === '0') return { milliseconds: 0, nanoseconds: 0n };
-  if (rest === '') return invalid();
+  let remaining = text.slice(sign.length);
+  if (remaining === '0') return { milliseconds: 0, nanoseconds: 0n };
+  if (remaining === '') return invalid();
   let total = 0n;
-  while (rest !== '') {
-    const [number = '', whole = '', fraction = ''] = /^(\d*)(?:\.(\d*))?/.exec(rest) ?? [];
+  while (remaining !== '') {
+    const [number = '', integer = '', fraction = ''] = /^(\d*)(?:\.(\d*))?/.exec(remaining) ?? [];
     // Go fails beyond 19 digits too, so longer numbers are not converted.
-    if ((whole === '' && fraction === '') || whole.replace(/^0+/, '').length > 19) return invalid();
-    rest = rest.slice(number.length);
-    const unitName = /^[^.\d]+/.exec(rest)?.[0];
+    if ((integer === '' && fraction === '') || integer.replace(/^0+/, '').length > 19) return invalid();
+    remaining = remaining.slice(number.length);
+    const unitName = /^[^.\d]+/.exec(remaining)?.[0];
     if (unitName === undefined) return { wrong: `time: missing unit in duration ${goTimeQuote(text)}` };
     const unit = member(unitNanoseconds, unitName);
     if (unit === undefined) {
       return { wrong: `time: unknown unit ${goTimeQuote(unitName)} in duration ${goTimeQuote(text)}` };
     }
-    rest = rest.slice(unitName.length);
+    remaining = remaining.slice(unitName.length);
     const digits = fraction.slice(0, 18);
     const part = digits === '' ? 0n : (BigInt(digits) * unit) / 10n ** BigInt(digits.length);
-    total += BigInt(whole || '0') * unit + part;
+    total += BigInt(integer || '0') * unit + part;
     if (total > longest) return invalid();
   }
   if (sign !== '-' && total === longest) return invalid();

@@ -8,22 +8,22 @@ export function goFixed(value: number, fractionDigits: number): string {
   const numerator = mantissa * 10n ** BigInt(digits);
   let scaled = exponent >= 0 ? numerator << BigInt(exponent) : numerator >> BigInt(-exponent);
   if (exponent < 0) {
-    const rest = numerator - (scaled << BigInt(-exponent));
+    const remainder = numerator - (scaled << BigInt(-exponent));
     const half = 1n << BigInt(-exponent - 1);
-    if (rest > half || (rest === half && (scaled & 1n) === 1n)) scaled++;
+    if (remainder > half || (remainder === half && (scaled & 1n) === 1n)) scaled++;
   }
   const text = String(scaled).padStart(digits + 1, '0');
-  const whole = sign + text.slice(0, text.length - digits);
-  return fractionDigits === 0 ? whole : `${whole}.${text.slice(text.length - digits).padEnd(fractionDigits, '0')}`;
+  const integer = sign + text.slice(0, text.length - digits);
+  return fractionDigits === 0 ? integer : `${integer}.${text.slice(text.length - digits).padEnd(fractionDigits, '0')}`;
 }
 
 /** Splits a value into `mantissa * 2 ** exponent`. */
 function binaryParts(value: number): { readonly mantissa: bigint; readonly exponent: number } {
   const bits = new DataView(new ArrayBuffer(8));
   bits.setFloat64(0, value);
-  const whole = bits.getBigUint64(0);
-  const biased = Number((whole >> 52n) & 0x7ffn);
-  const fraction = whole & 0xfffffffffffffn;
+  const raw = bits.getBigUint64(0);
+  const biased = Number((raw >> 52n) & 0x7ffn);
+  const fraction = raw & 0xfffffffffffffn;
   return biased === 0
     ? { mantissa: fraction, exponent: -1_074 }
     : { mantissa: fraction | 0x10000000000000n, exponent: biased - 1_075 };

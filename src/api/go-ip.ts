@@ -10,14 +10,14 @@ export interface GoAddress {
   readonly zone: string;
 }
 
-type Wrong = { readonly wrong: string };
+type ParseError = { readonly wrong: string };
 
 /**
  * Parses an address, or returns Go's error (`ParseAddr("x"): unable to parse IP`). `quoted` quotes texts whose units are
  * bytes.
  */
-export function parseAddress(text: string, quoted: (part: string) => string = quote): GoAddress | Wrong {
-  const complain = (problem: string, at = ''): Wrong => ({
+export function parseAddress(text: string, quoted: (part: string) => string = quote): GoAddress | ParseError {
+  const complain = (problem: string, at = ''): ParseError => ({
     wrong: `ParseAddr(${quoted(text)}): ${problem}${at === '' ? '' : ` (at ${quoted(at)})`}`,
   });
   const telling = /[.:%]/.exec(text)?.[0];
@@ -35,8 +35,8 @@ export function parseAddress(text: string, quoted: (part: string) => string = qu
 }
 
 /** Parses an address and its prefix length in bits, or returns Go's error. */
-export function parsePrefix(text: string): { readonly bytes: Buffer; readonly bits: number } | Wrong {
-  const complain = (problem: string): Wrong => ({ wrong: `netip.ParsePrefix(${quote(text)}): ${problem}` });
+export function parsePrefix(text: string): { readonly bytes: Buffer; readonly bits: number } | ParseError {
+  const complain = (problem: string): ParseError => ({ wrong: `netip.ParsePrefix(${quote(text)}): ${problem}` });
   const slash = text.lastIndexOf('/');
   if (slash < 0) return complain("no '/'");
   const address = parseAddress(text.slice(0, slash));
@@ -85,44 +85,44 @@ function sixteenBytes(text: string): Buffer | Problem {
   const bytes: number[] = [];
   /** The position of the `::` among the bytes. */
   let gap: number | undefined;
-  let rest = text;
-  if (rest.startsWith('::')) {
+  let remaining = text;
+  if (remaining.startsWith('::')) {
     gap = 0;
-    rest = rest.slice(2);
-    if (rest === '') return Buffer.alloc(size);
+    remaining = remaining.slice(2);
+    if (remaining === '') return Buffer.alloc(size);
   }
   while (bytes.length < size) {
-    const digits = /^[0-9A-Fa-f]{0,5}/.exec(rest)?.[0] ?? '';
-    if (digits.length > 4) return { wrong: 'each group must have 4 or less digits', at: rest };
-    if (digits === '') return { wrong: 'each colon-separated field must have at least one digit', at: rest };
-    if (rest[digits.length] === '.') {
+    const digits = /^[0-9A-Fa-f]{0,5}/.exec(remaining)?.[0] ?? '';
+    if (digits.length > 4) return { wrong: 'each group must have 4 or less digits', at: remaining };
+    if (digits === '') return { wrong: 'each colon-separated field must have at least one digit', at: remaining };
+    if (remaining[digits.length] === '.') {
       if (gap === undefined && bytes.length !== 12) {
-        return { wrong: 'embedded IPv4 address must replace the final 2 fields of the address', at: rest };
+        return { wrong: 'embedded IPv4 address must replace the final 2 fields of the address', at: remaining };
       }
       if (bytes.length + 4 > size) {
-        return { wrong: 'too many hex fields to fit an embedded IPv4 at the end of the address', at: rest };
+        return { wrong: 'too many hex fields to fit an embedded IPv4 at the end of the address', at: remaining };
       }
-      const last = fourBytes(rest);
+      const last = fourBytes(remaining);
       if ('wrong' in last) return last;
       bytes.push(...last);
-      rest = '';
+      remaining = '';
       break;
     }
     const group = Number.parseInt(digits, 16);
     bytes.push(group >> 8, group & 0xff);
-    rest = rest.slice(digits.length);
-    if (rest === '') break;
-    if (!rest.startsWith(':')) return { wrong: 'unexpected character, want colon', at: rest };
-    if (rest.length === 1) return { wrong: 'colon must be followed by more characters', at: rest };
-    rest = rest.slice(1);
-    if (rest.startsWith(':')) {
-      if (gap !== undefined) return { wrong: 'multiple :: in address', at: rest };
+    remaining = remaining.slice(digits.length);
+    if (remaining === '') break;
+    if (!remaining.startsWith(':')) return { wrong: 'unexpected character, want colon', at: remaining };
+    if (remaining.length === 1) return { wrong: 'colon must be followed by more characters', at: remaining };
+    remaining = remaining.slice(1);
+    if (remaining.startsWith(':')) {
+      if (gap !== undefined) return { wrong: 'multiple :: in address', at: remaining };
       gap = bytes.length;
-      rest = rest.slice(1);
-      if (rest === '') break;
+      remaining = remaining.slice(1);
+      if (remaining === '') break;
     }
   }
-  if (rest !== '') return { wrong: 'trailing garbage after address', at: rest };
+  if (remaining !== '') return { wrong: 'trailing garbage after address', at: remaining };
   if (gap === undefined) return bytes.length < size ? { wrong: 'address string too short' } : Buffer.from(bytes);
   if (bytes.length === size) return { wrong: 'the :: must expand to at least one field of zeros' };
   return Buffer.from([...bytes.slice(0, gap), ...Array<number>(size - bytes.length).fill(0), ...bytes.slice(gap)]);

@@ -26,12 +26,14 @@ export function quote(text: string): string {
 
 /** Quotes bytes as `%q` does a string of them: invalid UTF-8 is escaped byte by byte. */
 export function quoteBytes(bytes: Uint8Array): string {
-  const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (isUtf8(given)) return quote(given.toString('utf8'));
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (isUtf8(buffer)) return quote(buffer.toString('utf8'));
   let text = '';
-  for (let at = 0; at < given.length; ) {
-    const length = characterLengths.find((size) => at + size <= given.length && isUtf8(given.subarray(at, at + size)));
-    text += length === undefined ? `\\x${given.toString('hex', at, at + 1)}` : inQuotes(given, at, length);
+  for (let at = 0; at < buffer.length; ) {
+    const length = characterLengths.find(
+      (size) => at + size <= buffer.length && isUtf8(buffer.subarray(at, at + size)),
+    );
+    text += length === undefined ? `\\x${buffer.toString('hex', at, at + 1)}` : inQuotes(buffer, at, length);
     at += length ?? 1;
   }
   return `"${text}"`;

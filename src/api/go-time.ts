@@ -98,47 +98,47 @@ function parseTime(text: string, form: keyof typeof layouts): ParsedTime {
   const layout = layouts[form];
   const zoneForm = zoneOf[form];
   const quoted = (part: string): string => goTimeQuote(part, zoneForm === zones.joined ? 'latin1' : 'utf8');
-  const complain = (rest: string, part: string): ParsedTime => ({
-    wrong: `parsing time ${quoted(text)} as ${quoted(layout)}: cannot parse ${quoted(rest)} as ${quoted(part)}`,
+  const complain = (remaining: string, part: string): ParsedTime => ({
+    wrong: `parsing time ${quoted(text)} as ${quoted(layout)}: cannot parse ${quoted(remaining)} as ${quoted(part)}`,
   });
   const outOfRange = (name: string): ParsedTime => ({ wrong: `parsing time ${quoted(text)}: ${name} out of range` });
 
-  let rest = text;
+  let remaining = text;
   const numbers: number[] = [];
-  const wanted = partsOf[form];
-  for (const part of wanted) {
-    const digits = part.pattern.exec(rest)?.[0];
-    if (digits === undefined) return complain(rest, part.name);
+  const parts = partsOf[form];
+  for (const part of parts) {
+    const digits = part.pattern.exec(remaining)?.[0];
+    if (digits === undefined) return complain(remaining, part.name);
     const value = Number(digits);
     if (part.range && (value < part.range[0] || value > part.range[1])) return outOfRange(part.range[2]);
     numbers.push(value);
-    rest = rest.slice(digits.length);
-    if (part === wanted.at(-1)) break;
-    if (!rest.startsWith(part.after)) return complain(rest, part.after);
-    rest = rest.slice(part.after.length);
+    remaining = remaining.slice(digits.length);
+    if (part === parts.at(-1)) break;
+    if (!remaining.startsWith(part.after)) return complain(remaining, part.after);
+    remaining = remaining.slice(part.after.length);
   }
 
   let fraction = '';
   if (form === 'micros') {
-    const found = /^[.,](\d{6})/.exec(rest);
-    if (found === null) return complain(rest, '.000000');
+    const found = /^[.,](\d{6})/.exec(remaining);
+    if (found === null) return complain(remaining, '.000000');
     fraction = found[1] ?? '';
-    rest = rest.slice(7);
+    remaining = remaining.slice(7);
   } else if (form !== 'date' && form !== 'utcMinutes') {
-    fraction = /^[.,](\d+)/.exec(rest)?.[1] ?? '';
-    if (fraction !== '') rest = rest.slice(fraction.length + 1);
+    fraction = /^[.,](\d+)/.exec(remaining)?.[1] ?? '';
+    if (fraction !== '') remaining = remaining.slice(fraction.length + 1);
   }
 
-  const zone = zoneForm.pattern.exec(rest);
-  if (zone === null) return complain(rest, zoneForm.name);
+  const zone = zoneForm.pattern.exec(remaining);
+  if (zone === null) return complain(remaining, zoneForm.name);
   const [zoneText, sign, zoneHours, zoneMinutes] = zone;
   if (Number(zoneHours ?? 0) > 24) return outOfRange('time zone offset hour');
   if (Number(zoneMinutes ?? 0) > 60) return outOfRange('time zone offset minute');
-  rest = rest.slice(zoneText.length);
-  if (rest !== '') return { wrong: `parsing time ${quoted(text)}: extra text: ${quoted(rest)}` };
+  remaining = remaining.slice(zoneText.length);
+  if (remaining !== '') return { wrong: `parsing time ${quoted(text)}: extra text: ${quoted(remaining)}` };
 
-  const [given = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = numbers;
-  const year = wanted[0]?.name !== '06' ? given : given < 69 ? 2000 + given : 1900 + given;
+  const [yearNumber = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = numbers;
+  const year = parts[0]?.name !== '06' ? yearNumber : yearNumber < 69 ? 2000 + yearNumber : 1900 + yearNumber;
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   if (day < 1 || date.getUTCDate() !== day) return outOfRange('day');

@@ -21,22 +21,22 @@ export interface GoUrl {
   readonly text: string;
 }
 
-type Wrong = { readonly wrong: string };
+type ParseError = { readonly wrong: string };
 
 /** Parses a URL, or returns the text of Go's error (`parse "...": ...`). */
-export function parseGoUrl(text: string): GoUrl | Wrong {
+export function parseGoUrl(text: string): GoUrl | ParseError {
   const [before, fragment] = cut(asBytes(text), '#');
   const url = attempt(before, () => readReference(before, false));
   if ('wrong' in url) return url;
   const read = attempt(asBytes(text), () => ({ fragment: unescaped(fragment, 'fragment') }));
-  return 'wrong' in read ? read : written({ ...url, ...read, escapedFragment: fragment });
+  return 'wrong' in read ? read : goUrlOf({ ...url, ...read, escapedFragment: fragment });
 }
 
 /** Like `parseGoUrl`, for the URL of a request: without a fragment, with an absolute path or a scheme. */
-export function parseGoRequestUrl(text: string): GoUrl | Wrong {
+export function parseGoRequestUrl(text: string): GoUrl | ParseError {
   const bytes = asBytes(text);
   const url = attempt(bytes, () => readReference(bytes, true));
-  return 'wrong' in url ? url : written({ ...url, fragment: '', escapedFragment: '' });
+  return 'wrong' in url ? url : goUrlOf({ ...url, fragment: '', escapedFragment: '' });
 }
 
 /** Splits a host into name and port; the port has no colon and is empty if there is none. */
@@ -79,7 +79,7 @@ class UrlProblem extends Error {
   override readonly name = 'UrlProblem';
 }
 
-function attempt<T extends object>(url: string, read: () => T): T | Wrong {
+function attempt<T extends object>(url: string, read: () => T): T | ParseError {
   try {
     return read();
   } catch (error) {
@@ -114,19 +114,20 @@ function readReference(text: string, ofRequest: boolean): Reference {
   if (text === '' && ofRequest) throw new UrlProblem('empty url');
   const [scheme, afterScheme] = text === '*' ? ['', text] : splitScheme(text);
   const emptyQuery = afterScheme.indexOf('?') === afterScheme.length - 1 && afterScheme !== '';
-  const [rest, rawQuery] = cut(afterScheme, '?');
+  const [beforeQuery, rawQuery] = cut(afterScheme, '?');
   const none = { scheme, opaque: '', host: '', path: '', escapedPath: '', rawQuery, emptyQuery, noHost: false };
   if (text === '*') return { ...none, path: '*', escapedPath: '*' };
-  if (!rest.startsWith('/')) {
-    if (scheme !== '') return { ...none, opaque: rest };
+  if (!beforeQuery.startsWith('/')) {
+    if (scheme !== '') return { ...none, opaque: beforeQuery };
     if (ofRequest) throw new UrlProblem('invalid URI for request');
-    if (cut(rest, '/')[0].includes(':')) throw new UrlProblem('first path segment in URL cannot contain colon');
+    if (cut(beforeQuery, '/')[0].includes(':')) throw new UrlProblem('first path segment in URL cannot contain colon');
   }
-  const hasAuthority = rest.startsWith('//') && (scheme !== '' || (!ofRequest && !rest.startsWith('///')));
-  if (!hasAuthority) return { ...none, ...readPath(rest), noHost: scheme !== '' };
-  const slash = rest.indexOf('/', 2);
-  const authority = slash < 0 ? rest.slice(2) : rest.slice(2, slash);
-  return { ...none, ...readAuthority(scheme, authority), ...readPath(slash < 0 ? '' : rest.slice(slash)) };
+  const hasAuthority =
+    beforeQuery.startsWith('//') && (scheme !== '' || (!ofRequest && !beforeQuery.startsWith('///')));
+  if (!hasAuthority) return { ...none, ...readPath(beforeQuery), noHost: scheme !== '' };
+  const slash = beforeQuery.indexOf('/', 2);
+  const authority = slash < 0 ? beforeQuery.slice(2) : beforeQuery.slice(2, slash);
+  return { ...none, ...readAuthority(scheme, authority), ...readPath(slash < 0 ? '' : beforeQuery.slice(slash)) };
 }
 
 function readPath(written: string): { readonly path: string; readonly escapedPath: string } {
@@ -197,21 +198,21 @@ const plain: Readonly<Record<Part, string>> = {
   zone: '!"$&\'()*+,:;<=>[\\]',
   query: '',
 };
-const others = (part: Part, more = ''): RegExp => new RegExp(`[^A-Za-z0-9\\-_.~${plain[part]}${more}]`, 'g');
+const unescapedIn = (part: Part, more = ''): RegExp => new RegExp(`[^A-Za-z0-9\\-_.~${plain[part]}${more}]`, 'g');
 const toEscape: Readonly<Record<Part, RegExp>> = {
-  path: others('path'),
-  fragment: others('fragment'),
-  user: others('user'),
-  host: others('host'),
-  zone: others('zone'),
-  query: others('query'),
+  path: unescapedIn('path'),
+  fragment: unescapedIn('fragment'),
+  user: unescapedIn('user'),
+  host: unescapedIn('host'),
+  zone: unescapedIn('zone'),
+  query: unescapedIn('query'),
 };
 /** Matches the characters that are escaped: hosts allow only those of their grammar, and everything beyond ASCII. */
-const unusual: Readonly<Record<'host' | 'other', RegExp>> = { host: others('host', '\\x80-\\xff'), other: /%/g };
+const unusual: Readonly<Record<'host' | 'other', RegExp>> = { host: unescapedIn('host', '\\x80-\\xff'), other: /%/g };
 /** Matches characters that a valid escaping does not have; it may leave some unescaped that the writer escapes. */
 const notEscaped: Readonly<Record<'path' | 'fragment', RegExp>> = {
-  path: others('path', "!'()*[\\]%"),
-  fragment: others('fragment', "'[\\]%"),
+  path: unescapedIn('path', "!'()*[\\]%"),
+  fragment: unescapedIn('fragment', "'[\\]%"),
 };
 
 const isEscaped = (text: string, part: 'path' | 'fragment'): boolean => text.search(notEscaped[part]) < 0;
@@ -244,7 +245,7 @@ function unescaped(text: string, part: Part): string {
   return parts.map((piece, at) => (at % 2 === 0 ? piece.replaceAll('+', ' ') : piece)).join('');
 }
 
-function written(url: Reference & { readonly fragment: string; readonly escapedFragment: string }): GoUrl {
+function goUrlOf(url: Reference & { readonly fragment: string; readonly escapedFragment: string }): GoUrl {
   const { scheme, opaque, user, host, path, escapedPath, rawQuery, emptyQuery, noHost, fragment } = url;
   let text = scheme === '' ? '' : `${scheme}:`;
   if (opaque !== '') text += opaque;

@@ -2,9 +2,9 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 /** Converts IP addresses between bytes (4 or 16) and text. */
 
-const mapped = Buffer.from('00000000000000000000ffff', 'hex');
+const mappedPrefix = Buffer.from('00000000000000000000ffff', 'hex');
 
-const isMapped = (bytes: Buffer): boolean => bytes.length === 16 && bytes.subarray(0, 12).equals(mapped);
+const isMapped = (bytes: Buffer): boolean => bytes.length === 16 && bytes.subarray(0, 12).equals(mappedPrefix);
 
 /** Formats 4 or 16 bytes: IPv4 mapped into IPv6 as IPv4, other IPv6 by RFC 5952. */
 export function ipText(bytes: Buffer): string {
@@ -40,9 +40,9 @@ export function ipBytes(text: string): Buffer | undefined {
     tail === undefined || dotted === undefined
       ? text
       : `${text.slice(0, -dotted.length)}${tail.readUInt16BE(0).toString(16)}:${tail.readUInt16BE(2).toString(16)}`;
-  const [head = '', rest] = plain.split('::');
+  const [head = '', trailing] = plain.split('::');
   const before = head === '' ? [] : head.split(':');
-  const after = rest === undefined || rest === '' ? [] : rest.split(':');
+  const after = trailing === undefined || trailing === '' ? [] : trailing.split(':');
   const zeros = Array<string>(8 - before.length - after.length).fill('0');
   const bytes = Buffer.alloc(16);
   for (const [at, group] of [...before, ...zeros, ...after].entries())

@@ -72,8 +72,8 @@ export function wholeNumber(literal: string): number | bigint | undefined {
   if (literal.length > 20 || !/^-?\d+$/.test(literal)) return undefined;
   const value = Number(literal);
   if (Number.isSafeInteger(value)) return value + 0;
-  const whole = BigInt(literal);
-  return isInt64(whole) ? whole : undefined;
+  const integer = BigInt(literal);
+  return isInt64(integer) ? integer : undefined;
 }
 
 /** An object with repeated members; holds all of them in document order. */
@@ -268,8 +268,8 @@ class ExactReader {
     const start = this.#at;
     this.#at = endOfNumber(this.#text, start);
     const literal = this.#text.slice(start, this.#at);
-    const whole = wholeNumber(literal);
-    if (whole !== undefined) return { value: whole, exact: whole };
+    const integer = wholeNumber(literal);
+    if (integer !== undefined) return { value: integer, exact: integer };
     const value = Number(literal);
     if (String(value) === literal && !Number.isInteger(value)) return { value, exact: value };
     if (!Number.isFinite(value)) {

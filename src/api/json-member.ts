@@ -18,8 +18,8 @@ export function* memberTexts(json: Buffer): Generator<{ readonly name: Buffer; r
 
 /** Returns the text of a member whose name needs no escapes; undefined if there is none. */
 export function memberText(json: Buffer, name: string): Buffer | undefined {
-  const wanted = Buffer.from(`"${name}"`);
-  for (const { name, value } of memberTexts(json)) if (name.equals(wanted)) return value;
+  const quotedName = Buffer.from(`"${name}"`);
+  for (const { name, value } of memberTexts(json)) if (name.equals(quotedName)) return value;
   return undefined;
 }
 

@@ -42,15 +42,15 @@ export function largeContainers(text: string, length = largeJson): Containers {
 const isOpening = (character: number): boolean => character === code.openBrace || character === code.openBracket;
 const isClosing = (character: number): boolean => character === code.closeBrace || character === code.closeBracket;
 
-interface Text {
+interface SourceText {
   readonly text: string;
   readonly large: Containers;
   readonly length: number;
 }
 
 /** Parses a list or object: small members or items together, large values separately. */
-function* container(whole: Text, start: number, end: number): Steps<Json> {
-  const { text, large, length } = whole;
+function* container(source: SourceText, start: number, end: number): Steps<Json> {
+  const { text, large, length } = source;
   const isList = text.charCodeAt(start) === code.openBracket;
   if (text.charCodeAt(end) !== (isList ? code.closeBracket : code.closeBrace)) throw new SyntaxError('mismatch');
   const items: Json[] = [];
@@ -87,7 +87,7 @@ function* container(whole: Text, start: number, end: number): Steps<Json> {
   // `begin` is the start of the text not parsed yet, `at` that of the current member or item.
   let begin = start + 1;
   for (let at = begin; ; ) {
-    const stop = endOfItem(whole, at, end);
+    const stop = endOfItem(source, at, end);
     const close = stop < end ? large.get(stop) : undefined;
     if (close === undefined) {
       if (stop === end || stop - begin >= length) {
@@ -101,8 +101,8 @@ function* container(whole: Text, start: number, end: number): Steps<Json> {
     }
     if (begin < at) add(begin, at - 1);
     yield;
-    addLarge(at, stop, yield* container(whole, stop, close));
-    const next = endOfItem(whole, close + 1, end);
+    addLarge(at, stop, yield* container(source, stop, close));
+    const next = endOfItem(source, close + 1, end);
     checkBlank(text, close + 1, next);
     if (next === end) break;
     at = begin = next + 1;
@@ -111,7 +111,7 @@ function* container(whole: Text, start: number, end: number): Steps<Json> {
 }
 
 /** Returns the offset of the next comma at this level, of a large value before it, or of the end. */
-function endOfItem({ text, large }: Text, begin: number, end: number): number {
+function endOfItem({ text, large }: SourceText, begin: number, end: number): number {
   let level = 0;
   for (let at = begin; at < end; at++) {
     const character = text.charCodeAt(at);

@@ -40,17 +40,17 @@ export function isJson(text: string): boolean {
 
 /** Removes the white space between the tokens of a text that is known to be JSON; values stay as written. */
 export function compactJson(text: string): string {
-  const kept: string[] = [];
+  const pieces: string[] = [];
   let begin = 0;
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at);
     if (character === code.quote) at = endOfString(text, at);
     else if (isSpace(character)) {
-      if (at > begin) kept.push(text.slice(begin, at));
+      if (at > begin) pieces.push(text.slice(begin, at));
       begin = at + 1;
     }
   }
-  return `${kept.join('')}${text.slice(begin)}`;
+  return `${pieces.join('')}${text.slice(begin)}`;
 }
 
 /** The limits for texts written by this program: none. */

@@ -34,10 +34,10 @@ const firstAtLeast = (texts: readonly string[], text: string): number =>
 
 /** For each operator, whether the value of a label meets it with these values, which are sorted. */
 export const operatorTests: Readonly<
-  Record<LabelOperator, (value: string | undefined, wanted: readonly string[]) => boolean>
+  Record<LabelOperator, (value: string | undefined, values: readonly string[]) => boolean>
 > = {
-  in: (value, wanted) => value !== undefined && wanted[firstAtLeast(wanted, value)] === value,
-  notin: (value, wanted) => value === undefined || wanted[firstAtLeast(wanted, value)] !== value,
+  in: (value, values) => value !== undefined && values[firstAtLeast(values, value)] === value,
+  notin: (value, values) => value === undefined || values[firstAtLeast(values, value)] !== value,
   '=': (value, [only = '']) => value === only,
   '==': (value, [only = '']) => value === only,
   '!=': (value, [only = '']) => value !== only,
@@ -77,15 +77,15 @@ export function printRequirement({ key, operator, values }: LabelRequirement): s
 export function checkedRequirement(
   key: string,
   operator: LabelOperator,
-  given: readonly string[],
-  refuse: (why: string) => Error = badRequest,
+  values: readonly string[],
+  refuse: (message: string) => Error = badRequest,
 ): LabelRequirement {
   const wrongKey = keyComplaints(key, 'key');
-  const wrongCount = countComplaints(operator, given);
-  if (wrongKey.length + wrongCount.length > 0 || given.some((value) => labelValue(value).length > 0)) {
-    throw refuse(aggregate([...wrongKey, ...wrongCount, ...given.flatMap(valueComplaints(key))]));
+  const wrongCount = countComplaints(operator, values);
+  if (wrongKey.length + wrongCount.length > 0 || values.some((value) => labelValue(value).length > 0)) {
+    throw refuse(aggregate([...wrongKey, ...wrongCount, ...values.flatMap(valueComplaints(key))]));
   }
-  return { key, operator, values: given.length < 2 ? given : sortedSet(given) };
+  return { key, operator, values: values.length < 2 ? values : sortedSet(values) };
 }
 
 const valueComplaints =

@@ -47,7 +47,7 @@ function scan(text: string): readonly Token[] {
 const isSymbol = (token: Token, text: string): boolean => token.type === 'symbol' && token.text === text;
 const startsRequirement = (token: Token): boolean => token.type === 'identifier' || isSymbol(token, '!');
 
-const unparsable = (why: string): Error => badRequest(`unable to parse requirement: ${why}`);
+const unparsable = (message: string): Error => badRequest(`unable to parse requirement: ${message}`);
 
 const operators: ReadonlyMap<string, LabelOperator> = new Map(
   (['in', 'notin', '=', '==', '!=', '>', '<'] as const).map((operator) => [operator, operator]),

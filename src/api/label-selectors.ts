@@ -153,9 +153,9 @@ const objectOperators: Readonly<Record<string, LabelOperator>> = {
 };
 export const selectorOperators: readonly string[] = Object.keys(objectOperators);
 
-function selectorOf(given: readonly LabelRequirement[]): LabelSelector {
-  if (given.length === 0) return everything;
-  const requirements = [...given].sort(byKey);
+function selectorOf(unsorted: readonly LabelRequirement[]): LabelSelector {
+  if (unsorted.length === 0) return everything;
+  const requirements = [...unsorted].sort(byKey);
   // Made when first needed: a watch keeps its selector, and most selectors never need it.
   const lookedUp = once(() => matchesAll(requirements));
   return {
@@ -183,18 +183,18 @@ const few = 16;
  * little as possible of each.
  */
 function matchesAll(requirements: readonly LabelRequirement[]): LabelSelector['matches'] {
-  const asked = new Set<string>();
+  const requiredKeys = new Set<string>();
   /** The combined requirements by key, for keys with several requirements. */
   const demands = new Map<string, Demand>();
   for (const [at, one] of requirements.entries()) {
     const { key } = one;
-    if (asks(one)) asked.add(key);
+    if (requiresLabel(one)) requiredKeys.add(key);
     if (key !== requirements[at - 1]?.key && key !== requirements[at + 1]?.key) continue;
     const demand = demands.get(key) ?? new Demand();
     demands.set(key, demand);
     demand.add(one);
   }
-  const asking = [...asked];
+  const required = [...requiredKeys];
   const allows = (key: string, value: string): boolean => {
     const demand = demands.get(key);
     if (demand !== undefined) return demand.allows(value);
@@ -202,19 +202,19 @@ function matchesAll(requirements: readonly LabelRequirement[]): LabelSelector['m
     return only?.key !== key || operatorTests[only.operator](value, only.values);
   };
   return (labels = {}) =>
-    asking.every((key) => Object.hasOwn(labels, key)) &&
+    required.every((key) => Object.hasOwn(labels, key)) &&
     Object.keys(labels).every((key) => allows(key, labels[key] ?? ''));
 }
 
 /** Whether the requirement can only be met by an object that has the label. */
-const asks = ({ operator }: LabelRequirement): boolean => !operatorTests[operator](undefined, []);
+const requiresLabel = ({ operator }: LabelRequirement): boolean => !operatorTests[operator](undefined, []);
 
 /** The combined requirements on one key. */
 class Demand {
   /** Whether the label must be absent. */
   #refusesAny = false;
   /** The values of which the label must have one. */
-  #wanted: ReadonlySet<string> | undefined;
+  #accepted: ReadonlySet<string> | undefined;
   #refused: Set<string> | undefined;
   #above: bigint | undefined;
   #below: bigint | undefined;
@@ -227,13 +227,13 @@ class Demand {
       this.#refused ??= new Set();
       for (const value of values) this.#refused.add(value);
     } else if (operator !== 'exists') {
-      this.#wanted = new Set(values.filter((value) => this.#wanted?.has(value) !== false));
+      this.#accepted = new Set(values.filter((value) => this.#accepted?.has(value) !== false));
     }
   }
 
   /** Whether the label may have this value. */
   allows(value: string): boolean {
-    if (this.#refusesAny || this.#refused?.has(value) || this.#wanted?.has(value) === false) return false;
+    if (this.#refusesAny || this.#refused?.has(value) || this.#accepted?.has(value) === false) return false;
     if (this.#above === undefined && this.#below === undefined) return true;
     const number = toInt64(value);
     return (

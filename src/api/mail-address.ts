@@ -101,16 +101,16 @@ class Reader {
 
   /** Reads a quoted text. Reads nothing if the quotes do not end. */
   #quoted(): string | undefined {
-    let said = '';
+    let content = '';
     for (let at = this.#at + 1; at < this.#text.length; at++) {
       let character = this.#text[at] ?? '';
       if (character === '"') {
         this.#at = at + 1;
-        return said;
+        return content;
       }
       if (character === '\\') character = this.#text[++at] ?? '';
       if (!isVisible(character) && !isBlank(character)) return undefined;
-      said += character;
+      content += character;
     }
     return undefined;
   }
@@ -158,7 +158,7 @@ const isEncoded: Readonly<Record<string, RegExp>> = {
 
 /** Whether a word is readable: an encoded word (RFC 2047) must use a known character encoding. */
 function isReadable(word: string): boolean {
-  const [, charset, way, content = ''] = /^=\?([^?]+)\?([bq])\?([^?]*)\?=$/i.exec(word) ?? [];
-  if (charset === undefined || way === undefined || !isEncoded[way.toLowerCase()]?.test(content)) return true;
+  const [, charset, encoding, content = ''] = /^=\?([^?]+)\?([bq])\?([^?]*)\?=$/i.exec(word) ?? [];
+  if (charset === undefined || encoding === undefined || !isEncoded[encoding.toLowerCase()]?.test(content)) return true;
   return knownCharsets.includes(charset.toLowerCase());
 }

@@ -12,11 +12,11 @@ const typePattern = new RegExp(`^(${tokenCharacters}*)(/?)(${tokenCharacters}*)`
 
 /** Returns the error for a type. One without a slash is a disposition (RFC 2183), which is parsed in the same way. */
 function wrongType(type: string): string | undefined {
-  const [whole = '', first, slash, second] = typePattern.exec(type) ?? [];
+  const [matched = '', first, slash, second] = typePattern.exec(type) ?? [];
   if (!first) return 'no media type';
-  if (!slash) return whole === type ? undefined : 'expected slash after first token';
+  if (!slash) return matched === type ? undefined : 'expected slash after first token';
   if (!second) return 'expected token after slash';
-  return whole === type ? undefined : 'unexpected content after media subtype';
+  return matched === type ? undefined : 'unexpected content after media subtype';
 }
 
 const beforeValue = new RegExp(`\\s*;\\s*(${tokenCharacters}+)\\s*=\\s*`, 'y');

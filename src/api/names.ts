@@ -103,11 +103,11 @@ export const pathSegment = (
 
 /** A fast path: most names and values are short, and a request may contain thousands of them. */
 const isShortQualified = (text: string): boolean => text.length <= 63 && patterns.qualified.test(text);
-const nothingWrong: readonly string[] = [];
+const noErrors: readonly string[] = [];
 
 /** Checks a qualified name, `[prefix/]name`: label keys, finalizers, and annotation keys. */
 export function qualifiedName(text: string): readonly string[] {
-  if (isShortQualified(text)) return nothingWrong;
+  if (isShortQualified(text)) return noErrors;
   const parts = text.split('/');
   if (parts.length > 2) {
     return [
@@ -131,7 +131,7 @@ export function qualifiedName(text: string): readonly string[] {
 /** Checks the value of a label, at most 63 bytes. */
 export const labelValue = (text: string): readonly string[] =>
   text === '' || isShortQualified(text)
-    ? nothingWrong
+    ? noErrors
     : [...(byteLength(text) > 63 ? [maxBytes(63)] : []), ...(patterns.qualified.test(text) ? [] : [texts.labelValue])];
 
 /** Checks the reason of a condition (metav1.Condition), except for its length. */

@@ -207,7 +207,7 @@ export const keyOf = (object: { readonly metadata: ObjectMeta }): ObjectKey => (
  * Returns a resource type. By default the singular is the kind in lower case, and the kind of lists is the kind
  * followed by `List`.
  */
-export function resourceType<T extends ApiObject = Unstructured>(given: {
+export function resourceType<T extends ApiObject = Unstructured>(definition: {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
@@ -217,7 +217,7 @@ export function resourceType<T extends ApiObject = Unstructured>(given: {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
 }): ResourceType<T> {
-  return { singular: given.kind.toLowerCase(), listKind: `${given.kind}List`, ...given };
+  return { singular: definition.kind.toLowerCase(), listKind: `${definition.kind}List`, ...definition };
 }
 
 /** Whether a resource is the one that `of` names under the default domains. */

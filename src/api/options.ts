@@ -115,14 +115,14 @@ export function checkListParameters(options: ListParameters): void {
 const withContinue = forbiddenField(match, 'resourceVersionMatch is forbidden when continue is provided');
 
 function listViolations(options: ListParameters): readonly Violation[] {
-  const { resourceVersionMatch: given, resourceVersion, continue: token, sendInitialEvents } = options;
+  const { resourceVersionMatch: versionMatch, resourceVersion, continue: token, sendInitialEvents } = options;
   const found: Violation[] = [];
-  if (given !== undefined) {
+  if (versionMatch !== undefined) {
     if (resourceVersion === '')
       found.push(forbiddenField(match, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
     if (token) found.push(withContinue);
-    if (!matches.includes(given)) found.push(notSupportedTypedString(match, given, matches));
-    if (given === 'Exact' && resourceVersion === '0') {
+    if (!matches.includes(versionMatch)) found.push(notSupportedTypedString(match, versionMatch, matches));
+    if (versionMatch === 'Exact' && resourceVersion === '0') {
       found.push(forbiddenField(match, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
     }
   }
@@ -133,21 +133,21 @@ function listViolations(options: ListParameters): readonly Violation[] {
 }
 
 function watchViolations(options: ListParameters): readonly Violation[] {
-  const { resourceVersionMatch: given, continue: token, sendInitialEvents, resourceVersion } = options;
+  const { resourceVersionMatch: versionMatch, continue: token, sendInitialEvents, resourceVersion } = options;
   const found: Violation[] = [];
-  if (sendInitialEvents !== undefined && given !== 'NotOlderThan') {
+  if (sendInitialEvents !== undefined && versionMatch !== 'NotOlderThan') {
     found.push(forbiddenField(match, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'));
   }
-  if (given !== undefined && sendInitialEvents === undefined) {
+  if (versionMatch !== undefined && sendInitialEvents === undefined) {
     found.push(
       forbiddenField(match, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'),
     );
   }
-  if (given !== undefined && given !== 'NotOlderThan')
-    found.push(notSupportedTypedString(match, given, ['NotOlderThan']));
+  if (versionMatch !== undefined && versionMatch !== 'NotOlderThan')
+    found.push(notSupportedTypedString(match, versionMatch, ['NotOlderThan']));
   // A watch without a version begins with the present state, as if that had been requested.
   const impliesMatch = sendInitialEvents === undefined && (resourceVersion === '' || resourceVersion === '0');
-  if (token && (given !== undefined || impliesMatch)) found.push(withContinue);
+  if (token && (versionMatch !== undefined || impliesMatch)) found.push(withContinue);
   return found;
 }
 
@@ -263,8 +263,8 @@ const policies = ['Foreground', 'Background', 'Orphan', 'nil'];
  * Returns the options of a deletion: from the body if there is one, otherwise from the query; the two are never mixed.
  */
 export function readDeleteParameters(query: Query, body: DeleteBody | undefined): DeleteParameters {
-  const given = body ?? deleteBodyOf(query);
-  const { propagationPolicy: policy, orphanDependents, preconditions, dryRun = [] } = given;
+  const options = body ?? deleteBodyOf(query);
+  const { propagationPolicy: policy, orphanDependents, preconditions, dryRun = [] } = options;
   const found: Violation[] = [];
   if (policy !== undefined && orphanDependents !== undefined) {
     found.push(invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'));
@@ -277,7 +277,7 @@ export function readDeleteParameters(query: Query, body: DeleteBody | undefined)
   return {
     dryRun: dryRun.length > 0,
     givenDryRun: dryRun,
-    gracePeriodSeconds: given.gracePeriodSeconds,
+    gracePeriodSeconds: options.gracePeriodSeconds,
     propagationPolicy: policy as DeleteParameters['propagationPolicy'],
     orphanDependents,
     preconditions,

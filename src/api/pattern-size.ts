@@ -55,7 +55,7 @@ const isUnicodeClass = (text: string): boolean => text.startsWith('\\p') || text
 const atom = /\\[pPx]\{[^}]{0,40}\}|\\.|\[\^?\]?|\{\d{1,9}(?:,\d{0,9})?\}|./sy;
 const inClass = /\\.|\[:\^?\w{1,10}:\]|./sy;
 
-function textAt(wanted: RegExp, text: string, at: number): string {
-  wanted.lastIndex = at;
-  return wanted.exec(text)?.[0] ?? '';
+function textAt(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? '';
 }

@@ -42,14 +42,14 @@ export function parseQuantity(text: string): Quantity | { readonly wrong: string
   if (text === '0') return { digits: 0n, exponent: 0, isSmall: true, form: 'decimal', written: text };
   const parts = grammar.exec(text);
   if (parts === null) return { wrong: wrongFormat };
-  const [, sign, zeros = '', whole = '', fraction = '', letters = '', power = ''] = parts;
+  const [, sign, zeros = '', integer = '', fraction = '', letters = '', power = ''] = parts;
   const unit = unitOf(letters, power);
   if (unit === undefined) return { wrong: wrongSuffix };
   const isNegative = sign === '-';
-  const number = (whole || '0') + fraction;
+  const number = (integer || '0') + fraction;
   const small = smallQuantity(number, fraction.length, unit, isNegative);
   if (small !== undefined) return isCanonical(number, small, unit.power) ? { ...small, written: text } : small;
-  if (zeros + whole + fraction === '') return { wrong: wrongNumber };
+  if (zeros + integer + fraction === '') return { wrong: wrongNumber };
   return largeQuantity(BigInt(number), fraction.length, unit, isNegative);
 }
 
@@ -74,9 +74,9 @@ function unitOf(letters: string, power: string): Unit | undefined {
 /** Returns the quantity if 18 digits are enough for it; undefined otherwise. */
 function smallQuantity(number: string, fractions: number, unit: Unit, isNegative: boolean): Quantity | undefined {
   const isBinary = unit.form === 'binary';
-  const room = isBinary ? 14 - number.length - Math.trunc((unit.power * 3) / 10) : 18 - number.length;
+  const spareDigits = isBinary ? 14 - number.length - Math.trunc((unit.power * 3) / 10) : 18 - number.length;
   const exponent = isBinary ? 0 : unit.power - fractions;
-  if (room < 0 || exponent < nano || (isBinary && fractions > 0)) return undefined;
+  if (spareDigits < 0 || exponent < nano || (isBinary && fractions > 0)) return undefined;
   const digits = BigInt(number) << BigInt(isBinary ? unit.power : 0);
   return { digits: isNegative ? -digits : digits, exponent, isSmall: true, form: unit.form };
 }
@@ -125,15 +125,15 @@ export function quantityText({ digits, exponent, form, written }: Quantity): str
   if (written !== undefined) return written;
   if (digits === 0n) return '0';
   if (form === 'binary') {
-    const whole = exponent >= 0 ? digits * 10n ** BigInt(exponent) : digits / 10n ** BigInt(-exponent);
-    const isWhole = exponent >= 0 || whole * 10n ** BigInt(-exponent) === digits;
-    if (isWhole && (whole >= 1_024n || whole <= -1_024n)) return binaryText(whole);
+    const integer = exponent >= 0 ? digits * 10n ** BigInt(exponent) : digits / 10n ** BigInt(-exponent);
+    const isWhole = exponent >= 0 || integer * 10n ** BigInt(-exponent) === digits;
+    if (isWhole && (integer >= 1_024n || integer <= -1_024n)) return binaryText(integer);
   }
   return decimalText(digits, exponent, form === 'scientific');
 }
 
-function binaryText(whole: bigint): string {
-  let value = whole;
+function binaryText(integer: bigint): string {
+  let value = integer;
   let bits = 0;
   while (value % 1_024n === 0n) {
     value /= 1_024n;
@@ -164,7 +164,7 @@ export function sum(a: Quantity, b: Quantity): Quantity | undefined {
     if (b.digits === 0n) return { digits: a.digits, exponent: a.exponent, isSmall: true, form };
     if (a.digits === 0n) return { digits: b.digits, exponent: b.exponent, isSmall: true, form };
   }
-  const aligned = align(a, b);
+  const aligned = alignExponents(a, b);
   if (aligned === undefined) return undefined;
   const [left, right, exponent] = aligned;
   const digits = left + right;
@@ -179,7 +179,7 @@ export function difference(a: Quantity, b: Quantity): Quantity | undefined {
 }
 
 /** Returns the digits of both operands for a common exponent. */
-function align(a: Quantity, b: Quantity): readonly [bigint, bigint, number] | undefined {
+function alignExponents(a: Quantity, b: Quantity): readonly [bigint, bigint, number] | undefined {
   const exponent = Math.min(a.exponent, b.exponent);
   if (Math.max(a.exponent, b.exponent) - exponent > 2 * largestShift) return undefined;
   const digits = (quantity: Quantity): bigint => quantity.digits * 10n ** BigInt(quantity.exponent - exponent);
@@ -192,7 +192,7 @@ export const signOf = ({ digits }: Quantity): -1 | 0 | 1 => (digits < 0n ? -1 : 
 export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   const sign = signOf(a);
   if (sign !== signOf(b)) return sign < signOf(b) ? -1 : 1;
-  const aligned = sign === 0 ? undefined : align(a, b);
+  const aligned = sign === 0 ? undefined : alignExponents(a, b);
   if (aligned !== undefined) return aligned[0] < aligned[1] ? -1 : aligned[0] > aligned[1] ? 1 : 0;
   if (sign === 0) return 0;
   return a.exponent < b.exponent === sign > 0 ? -1 : 1;
@@ -203,8 +203,8 @@ export function wholeOf({ digits, exponent, isSmall }: Quantity): bigint | undef
   if (!isSmall || exponent < 0) return undefined;
   if (digits === 0n) return 0n;
   if (exponent > 18) return undefined;
-  const whole = digits * 10n ** BigInt(exponent);
-  return isInt64(whole) ? whole : undefined;
+  const integer = digits * 10n ** BigInt(exponent);
+  return isInt64(integer) ? integer : undefined;
 }
 
 /** Returns the nearest double of the digits, scaled in one step: close, but not exact. */

@@ -32,7 +32,7 @@ export type Compiled =
 const maxInstructions = 10_000;
 export const keptInstructions = 50_000;
 const cache = new Map<string, { readonly compiled: Compiled; readonly size: number }>();
-let kept = 0;
+let keptSize = 0;
 
 type Package = typeof import('re2js');
 let loaded: Package | undefined;
@@ -61,11 +61,11 @@ export function compile(pattern: string): Compiled {
   const parsed = parse(read.pattern, Math.max(1, patternSize(pattern), pattern.length / 10));
   const compiled = parsed.error === undefined ? parsed : { error: read.given(parsed.error) };
   cache.set(pattern, { compiled, size });
-  kept += size;
+  keptSize += size;
   for (const [oldest, { size: freed }] of cache) {
-    if (kept <= keptInstructions) break;
+    if (keptSize <= keptInstructions) break;
     cache.delete(oldest);
-    kept -= freed;
+    keptSize -= freed;
   }
   return compiled;
 }
@@ -102,7 +102,7 @@ function parse(pattern: string, size: number): Compiled {
 const withoutNames = (pattern: string): string =>
   pattern.replace(
     /(\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|\[:\^?\w{1,10}:\]|[^\]])*\]?)|\(\?P?<\w+>/gs,
-    (_, kept: string | undefined) => kept ?? '(',
+    (_, unchanged: string | undefined) => unchanged ?? '(',
   );
 
 /** The time after which the search for more matches is abandoned, in milliseconds. */

@@ -7,14 +7,14 @@ import { isObject, keyOf, type ObjectKey, type ObjectMeta } from './object.js';
 export const checkName = (name: string): void => checkGiven('Name', name);
 
 /** Throws BadRequest for a path that cannot exist. `name` is undefined for a collection only; all namespaces can only be read. */
-export function checkRequestPath({ namespace, isInOne, name, subresource }: Place): void {
+export function checkRequestPath({ namespace, isInOne, name, subresource }: RequestLocation): void {
   if (name !== undefined) checkName(name);
   if (isInOne) checkGiven('Namespace', namespace ?? '');
   else if (namespace) checkSegment('Namespace', namespace);
   if (subresource !== undefined) checkGiven('Subresource', subresource);
 }
 
-interface Place {
+interface RequestLocation {
   readonly namespace?: string | undefined;
   /** Whether the object has to be in a namespace. */
   readonly isInOne: boolean;
@@ -37,12 +37,12 @@ export const isValidKey = ({ namespace, name }: Partial<ObjectKey>): boolean =>
   Boolean(name) &&
   [name ?? '', namespace ?? ''].every((text) => text.length <= longestName && pathSegment(text).length === 0);
 
-function checkGiven(what: string, text: string): void {
-  if (text === '') throw badRequest(`${what} parameter required.`);
-  checkSegment(what, text);
+function checkGiven(parameter: string, text: string): void {
+  if (text === '') throw badRequest(`${parameter} parameter required.`);
+  checkSegment(parameter, text);
 }
 
-function checkSegment(what: string, text: string): void {
+function checkSegment(parameter: string, text: string): void {
   const wrong = pathSegment(text);
-  if (wrong.length > 0) throw badRequest(`${what} parameter invalid: ${quote(text)}: ${wrong.join(';')}`);
+  if (wrong.length > 0) throw badRequest(`${parameter} parameter invalid: ${quote(text)}: ${wrong.join(';')}`);
 }

@@ -4,5 +4,5 @@ import { quote } from './go-text.js';
 const mostShown = 1_024;
 
 /** Returns the error for an answer to a review with a different UID. */
-export const reviewUidMismatch = (asked: string, found: string): string =>
-  `expected response.uid=${quote(asked)}, got ${quote(found.slice(0, mostShown))}`;
+export const reviewUidMismatch = (expected: string, found: string): string =>
+  `expected response.uid=${quote(expected)}, got ${quote(found.slice(0, mostShown))}`;

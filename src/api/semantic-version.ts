@@ -10,12 +10,12 @@ export interface SemanticVersion {
   readonly prerelease: readonly (bigint | string)[];
 }
 
-type Wrong = { readonly wrong: string };
+type ParseError = { readonly wrong: string };
 
 const digits = /^[0-9]*$/;
 const identifier = /^[0-9A-Za-z-]*$/;
 
-function number(text: string, kind: 'major' | 'minor' | 'patch'): bigint | Wrong {
+function number(text: string, kind: 'major' | 'minor' | 'patch'): bigint | ParseError {
   if (!digits.test(text)) return { wrong: `Invalid character(s) found in ${kind} number ${quote(text)}` };
   const name = kind.charAt(0).toUpperCase() + kind.slice(1);
   if (hasLeadingZero(text)) return { wrong: `${name} number must not contain leading zeroes ${quote(text)}` };
@@ -24,8 +24,10 @@ function number(text: string, kind: 'major' | 'minor' | 'patch'): bigint | Wrong
 
 const hasLeadingZero = (text: string): boolean => text.length > 1 && text.startsWith('0');
 
-function unsigned(text: string): bigint | Wrong {
-  const complain = (problem: string): Wrong => ({ wrong: `strconv.ParseUint: parsing ${quote(text)}: ${problem}` });
+function unsigned(text: string): bigint | ParseError {
+  const complain = (problem: string): ParseError => ({
+    wrong: `strconv.ParseUint: parsing ${quote(text)}: ${problem}`,
+  });
   if (text === '') return complain('invalid syntax');
   const value = text.length > 20 ? maxUint64 + 1n : BigInt(text);
   return value > maxUint64 ? complain('value out of range') : value;
@@ -39,15 +41,15 @@ function threeParts(text: string): readonly string[] {
 }
 
 /** Parses a complete version, or returns the error. */
-export function parseSemanticVersion(text: string): SemanticVersion | Wrong {
+export function parseSemanticVersion(text: string): SemanticVersion | ParseError {
   if (text === '') return { wrong: 'Version string empty' };
-  const [majorText = '', minorText = '', rest] = threeParts(text);
-  if (rest === undefined) return { wrong: 'No Major.Minor.Patch elements found' };
+  const [majorText = '', minorText = '', patchAndLabels] = threeParts(text);
+  if (patchAndLabels === undefined) return { wrong: 'No Major.Minor.Patch elements found' };
   const major = number(majorText, 'major');
   if (typeof major !== 'bigint') return major;
   const minor = number(minorText, 'minor');
   if (typeof minor !== 'bigint') return minor;
-  const [beforeBuild, build] = cut(rest, '+');
+  const [beforeBuild, build] = cut(patchAndLabels, '+');
   const [patchText, prereleaseText] = cut(beforeBuild, '-');
   const patch = number(patchText, 'patch');
   if (typeof patch !== 'bigint') return patch;
@@ -64,7 +66,7 @@ export function parseSemanticVersion(text: string): SemanticVersion | Wrong {
   return { major, minor, patch, prerelease };
 }
 
-function prereleasePart(text: string): bigint | string | Wrong {
+function prereleasePart(text: string): bigint | string | ParseError {
   if (text === '') return { wrong: 'Prerelease is empty' };
   if (!digits.test(text)) {
     return identifier.test(text) ? text : { wrong: `Invalid character(s) found in prerelease ${quote(text)}` };
@@ -79,7 +81,7 @@ const cut = (text: string, separator: string): readonly [string, string | undefi
 };
 
 /** Like `parseSemanticVersion`, but also accepts `v1`, `1.2` and `01.02.03`, which are completed. */
-export function parseTolerantVersion(text: string): SemanticVersion | Wrong {
+export function parseTolerantVersion(text: string): SemanticVersion | ParseError {
   const parts = threeParts(text.startsWith('v') ? text.slice(1) : text).map((part) => {
     if (Buffer.byteLength(part) < 2) return part;
     const trimmed = part.replace(/^0+/, '');

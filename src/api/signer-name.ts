@@ -49,13 +49,13 @@ export const servedSigner = checkThat(
 /** Returns the violations in the first invalid part; they show the whole value. */
 function firstWrong(
   field: string,
-  whole: string,
+  value: string,
   parts: readonly string[],
   check: (part: string) => readonly string[],
 ): readonly Violation[] {
   for (const part of parts) {
     const wrong = check(part);
-    if (wrong.length > 0) return wrong.map((text) => invalid(field, whole, `validating label ${quote(part)}: ${text}`));
+    if (wrong.length > 0) return wrong.map((text) => invalid(field, value, `validating label ${quote(part)}: ${text}`));
   }
   return [];
 }

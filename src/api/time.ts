@@ -28,17 +28,17 @@ export function humanDuration(milliseconds: number): string {
   if (seconds < 0) return '0s';
   if (seconds < 2 * units.minute) return `${seconds}s`;
   const minutes = Math.floor(seconds / units.minute);
-  if (minutes < 10) return two(minutes, 'm', seconds % 60, 's');
+  if (minutes < 10) return twoUnits(minutes, 'm', seconds % 60, 's');
   if (minutes < 3 * 60) return `${minutes}m`;
   const hours = Math.floor(seconds / units.hour);
-  if (hours < 8) return two(hours, 'h', minutes % 60, 'm');
+  if (hours < 8) return twoUnits(hours, 'h', minutes % 60, 'm');
   if (hours < 48) return `${hours}h`;
   const days = Math.floor(seconds / units.day);
-  if (hours < 8 * 24) return two(days, 'd', hours % 24, 'h');
+  if (hours < 8 * 24) return twoUnits(days, 'd', hours % 24, 'h');
   if (hours < 2 * 365 * 24) return `${days}d`;
   const years = Math.floor(days / 365);
-  if (hours < 8 * 365 * 24) return two(years, 'y', days % 365, 'd');
+  if (hours < 8 * 365 * 24) return twoUnits(years, 'y', days % 365, 'd');
   return `${years}y`;
 }
-const two = (high: number, highUnit: string, low: number, lowUnit: string): string =>
+const twoUnits = (high: number, highUnit: string, low: number, lowUnit: string): string =>
   low === 0 ? `${high}${highUnit}` : `${high}${highUnit}${low}${lowUnit}`;

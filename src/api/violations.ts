@@ -36,7 +36,7 @@ const tail = (detail: string | undefined): string => (detail ? `: ${detail}` : '
 const plural = (count: number, one: string): string => (count === 1 ? one : `${one}s`);
 
 /** Formats an invalid value as Go does in field errors: strings quoted, numbers and booleans bare, the rest as JSON. */
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'number' || typeof value === 'bigint') return goNumber(value);
@@ -51,7 +51,7 @@ export const required = (field: string, detail?: string): Violation => ({
 });
 
 export const invalid = (field: string, value: unknown, detail?: string): Violation =>
-  invalidText(field, shown(value), detail);
+  invalidText(field, valueText(value), detail);
 
 /** Like `invalid`, with a text for the value. */
 export const invalidText = (field: string, text: string, detail?: string): Violation => ({
@@ -69,7 +69,7 @@ export const invalidWithoutValue = (field: string, detail: string): Violation =>
 
 /** Like `invalid`, in steps for a value that may be large. */
 export function* invalidInSteps(field: string, value: Json, detail: string): Steps<Violation> {
-  const text = typeof value === 'object' ? yield* goJsonInSteps(value) : shown(value);
+  const text = typeof value === 'object' ? yield* goJsonInSteps(value) : valueText(value);
   return { reason: 'FieldValueInvalid', field, body: `Invalid value: ${text}${tail(detail)}` };
 }
 
@@ -88,7 +88,7 @@ export const invalidPort = (number: number): readonly string[] => outOfRange(num
 export function invalidOnce(field: string, value: unknown): (detail: string) => Violation {
   let body: string | undefined;
   return (detail) => {
-    body ??= `Invalid value: ${shown(value)}`;
+    body ??= `Invalid value: ${valueText(value)}`;
     return { reason: 'FieldValueInvalid', field, body: `${body}${tail(detail)}` };
   };
 }
@@ -109,7 +109,7 @@ export const typeInvalid = (field: string, value: unknown, detail: string): Viol
 
 /** Violation for an unsupported value. The supported values are printed in quotes, in the given order. */
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): Violation =>
-  notSupportedText(field, shown(value), supported);
+  notSupportedText(field, valueText(value), supported);
 
 const notSupportedText = (field: string, text: string, supported: readonly string[]): Violation => ({
   reason: 'FieldValueNotSupported',
@@ -134,13 +134,13 @@ export const forbiddenField = (field: string, detail: string): Violation => ({
 export const duplicate = (field: string, value: unknown): Violation => ({
   reason: 'FieldValueDuplicate',
   field,
-  body: `Duplicate value: ${shown(value)}`,
+  body: `Duplicate value: ${valueText(value)}`,
 });
 
 export const notFoundValue = (field: string, value: unknown): Violation => ({
   reason: 'FieldValueNotFound',
   field,
-  body: `Not found: ${shown(value)}`,
+  body: `Not found: ${valueText(value)}`,
 });
 
 export const tooLong = (field: string, maxBytes: number): Violation => ({
@@ -157,7 +157,7 @@ export const tooMany = (field: string, actual: number, max: number): Violation =
 
 /** Returns the path `base.member`; a member of the root has no leading dot. */
 export const child = (path: string, ...members: readonly string[]): string =>
-  members.reduce((whole, member) => (whole === '' ? member : `${whole}.${member}`), path);
+  members.reduce((joined, member) => (joined === '' ? member : `${joined}.${member}`), path);
 export const index = (path: string, at: number): string => `${path}[${at}]`;
 /** Returns the path of a map's element: `data[key]`. */
 export const mapKey = (path: string, key: string): string => `${path}[${key}]`;

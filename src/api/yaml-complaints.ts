@@ -106,7 +106,7 @@ function lineAfter(text: string, offset: number, lineAt: (offset: number) => num
  * Returns the closest line above that is not indented more than the one at an offset, and whether that one is aligned
  * with it.
  */
-function above(text: string, offset: number): { readonly line: string; readonly aligned: boolean } {
+function lineAbove(text: string, offset: number): { readonly line: string; readonly aligned: boolean } {
   const [current = '', ...before] = text
     .slice(0, offset + 1)
     .split('\n')
@@ -156,8 +156,8 @@ function headerComplaint(
 function badEscape(message: string): string {
   const digits = /\\([xuU])([\da-fA-F]*)/.exec(message);
   if (digits === null) return 'found unknown escape character';
-  const [, letter = 'x', given = ''] = digits;
-  const isWhole = given.length >= ({ x: 2, u: 4, U: 8 }[letter] ?? 0);
+  const [, letter = 'x', hex = ''] = digits;
+  const isWhole = hex.length >= ({ x: 2, u: 4, U: 8 }[letter] ?? 0);
   return isWhole ? 'found invalid Unicode character escape code' : 'did not find expected hexdecimal number';
 }
 
@@ -175,10 +175,10 @@ function keyComplaint(
   if (code === 'MISSING_CHAR' && message.startsWith('Implicit map keys'))
     return complaintAt(noColon, lineAfter(text, end, lineAt));
   if (code === 'MULTILINE_IMPLICIT_KEY')
-    return complaintAt(above(text, start).aligned ? noColon : noValueHere, lineAfter(text, end, lineAt));
+    return complaintAt(lineAbove(text, start).aligned ? noColon : noValueHere, lineAfter(text, end, lineAt));
   const later = code === 'BLOCK_AS_IMPLICIT_KEY' && more.find((one) => one.code === 'MULTILINE_IMPLICIT_KEY');
   if (later && later.pos[0] === pos[0]) return complaintAt(noValueHere, lineAfter(text, later.pos[1], lineAt));
-  if (message.startsWith('All mapping items') && /^ *-(?: |$)/.test(above(text, start).line))
+  if (message.startsWith('All mapping items') && /^ *-(?: |$)/.test(lineAbove(text, start).line))
     return complaintAt(noNextItem, lineAt(start) - 1);
   return undefined;
 }
@@ -206,7 +206,7 @@ function longKeyComplaint(
   if (wrong === undefined || key === undefined) return undefined;
   const [start] = key.pos;
   const lineEnd = text.indexOf('\n', start) < 0 ? text.length : text.indexOf('\n', start);
-  if ((wrong.pos[0] !== start && wrong.pos[0] < lineEnd) || !above(text, start).aligned) return undefined;
+  if ((wrong.pos[0] !== start && wrong.pos[0] < lineEnd) || !lineAbove(text, start).aligned) return undefined;
   const sign = text[start] ?? '';
   if (`'"`.includes(sign)) {
     const open = errors.find(({ message }) => message.startsWith('Missing closing'));
@@ -254,8 +254,8 @@ export function complaint(
   if (isHere && /^(?:Flow |Unexpected : in flow)/.test(message)) return complaintAt(noContent, line - 1);
   if (closesNothing && !beginsFlow.test(text)) return complaintAt(noKey, line - 1);
   if (code === 'BAD_DQ_ESCAPE') return scannerComplaint(badEscape(message), line);
-  const begun = text.slice(text.lastIndexOf('\n', pos[0] - 1) + 1, pos[0]).trim();
-  if (message.startsWith('Unexpected seq-item-ind at node end') && begun !== '')
+  const beginning = text.slice(text.lastIndexOf('\n', pos[0] - 1) + 1, pos[0]).trim();
+  if (message.startsWith('Unexpected seq-item-ind at node end') && beginning !== '')
     return scannerComplaint(noListHere, line);
   const isKnown = message.includes('on same line');
   const ofKey = inFlow || isKnown ? undefined : keyComplaint(wrong, more, text, lineAt);
@@ -264,6 +264,6 @@ export function complaint(
     byMessage.find(({ begins }) => message.startsWith(begins)) ?? {
       text: inFlow ? endOf(text, pos[0]) : noKey,
     };
-  const said = found.text === noEndOfMap ? endOf(text, pos[0]) : found.text;
-  return found.scanner ? scannerComplaint(said, line) : complaintAt(said, line - 1);
+  const problem = found.text === noEndOfMap ? endOf(text, pos[0]) : found.text;
+  return found.scanner ? scannerComplaint(problem, line) : complaintAt(problem, line - 1);
 }

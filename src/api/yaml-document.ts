@@ -62,7 +62,7 @@ export async function firstDocument(
 
 /** Returns the first result made from any of the inputs. */
 function firstOf<T, R>(many: Iterable<T>, make: (one: T) => Iterable<R>): R | undefined {
-  for (const one of many) for (const made of make(one)) return made;
+  for (const one of many) for (const result of make(one)) return result;
   return undefined;
 }
 
@@ -88,7 +88,7 @@ export function fixScalarText(yaml: typeof Yaml, document: Yaml.Document, text: 
 
 /** Keeps blank lines after a line continuation (a backslash at its end), which the parser folds. */
 function keepBlankLines(yaml: typeof Yaml, document: Yaml.Document, text: string): void {
-  const escaped = (whole: string, blank?: string): string => (blank ? '\\n'.repeat(countLineBreaks(blank)) : whole);
+  const escaped = (matched: string, blank?: string): string => (blank ? '\\n'.repeat(countLineBreaks(blank)) : matched);
   yaml.visit(document, {
     Scalar(_, node) {
       const quoted = node.type === 'QUOTE_DOUBLE' && node.range ? text.slice(node.range[0], node.range[1]) : '';
@@ -121,9 +121,9 @@ function checkEscapes(quoted: string, line: () => number): void {
   if (!mayHaveJsonEscapes.test(quoted)) return;
   for (const { groups, index } of quoted.matchAll(escapes)) {
     if (groups?.['slash'] === undefined && groups?.['half'] === undefined) continue;
-    const why = groups['slash'] ? 'found unknown escape character' : 'found invalid Unicode character escape code';
+    const problem = groups['slash'] ? 'found unknown escape character' : 'found invalid Unicode character escape code';
     const at = line() + countLineBreaks(quoted.slice(0, index));
-    throw new YamlError(scannerComplaint(why, at));
+    throw new YamlError(scannerComplaint(problem, at));
   }
 }
 

@@ -28,9 +28,9 @@ export async function readAsJson(text: string, pause: Pause): Promise<ExactJson 
     const { exact, duplicates } = step.value;
     if (duplicates.length > 0) return undefined;
     if (isLong) await pause();
-    const whole = converted(exact);
+    const result = converted(exact);
     if (isLong) await pause();
-    return whole;
+    return result;
   } catch {
     return undefined;
   }

@@ -39,16 +39,16 @@ export function repairIndent(text: string, { message, pos }: ParserError): strin
   const isQuote = message.startsWith('Missing closing') && text[pos[0]] === '\n';
   if (!isQuote && !/^Flow .* must be sufficiently indented/.test(message)) return undefined;
   const start = isQuote ? pos[0] + 1 : text.lastIndexOf('\n', pos[0] - 1) + 1;
-  const rest = text.slice(start);
-  if (start === 0 || rest.trimStart() === '' || beginsIndicator.test(rest)) return undefined;
+  const remaining = text.slice(start);
+  if (start === 0 || remaining.trimStart() === '' || beginsIndicator.test(remaining)) return undefined;
   if (!isQuote && innermostFlow(text, start) === undefined) return undefined;
   const before = text.slice(0, start).trimEnd().split('\n').at(-1) ?? '';
   const column = /^ *(?:- +)*/.exec(before)?.[0].length ?? 0;
   const indent = ' '.repeat(column + 1);
   // Includes the closing sign, which may be on a line of its own.
   const end = 1 + (isQuote ? endOfQuoted(text, start, message.includes('"') ? '"' : "'") : endOfFlow(text, start));
-  const indicator = /^(?:---|\.\.\.)(?=\s|$)/m.exec(rest)?.index ?? rest.length;
-  const inside = rest.slice(0, Math.min(end - start, indicator));
+  const indicator = /^(?:---|\.\.\.)(?=\s|$)/m.exec(remaining)?.index ?? remaining.length;
+  const inside = remaining.slice(0, Math.min(end - start, indicator));
   const moved = inside.replace(/^[ \t]*(?=\S)/gm, indent);
-  return moved === inside ? undefined : text.slice(0, start) + moved + rest.slice(inside.length);
+  return moved === inside ? undefined : text.slice(0, start) + moved + remaining.slice(inside.length);
 }

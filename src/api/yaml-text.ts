@@ -9,9 +9,9 @@ const controlCharacters = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000
 export function decodeYamlText(source: string | Uint8Array): string {
   if (typeof source !== 'string' && !isUtf8(source)) throw new YamlError('yaml: invalid leading UTF-8 octet');
   const text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
-  const whole = text.startsWith('\ufeff') ? text.slice(1) : text;
-  if (controlCharacters.test(whole)) throw new YamlError('yaml: control characters are not allowed');
-  const lines = whole.replaceAll(/\r\n?|\x85/g, '\n');
+  const withoutMark = text.startsWith('\ufeff') ? text.slice(1) : text;
+  if (controlCharacters.test(withoutMark)) throw new YamlError('yaml: control characters are not allowed');
+  const lines = withoutMark.replaceAll(/\r\n?|\x85/g, '\n');
   return separators.test(lines) ? withoutBlanksBesideSeparators(lines) : lines;
 }
 

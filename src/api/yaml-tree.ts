@@ -5,7 +5,7 @@ import { complaintAt, noContent, noEndOfMap, noKey, tooDeep, YamlError } from '.
 import { type GoValue, nothing, scalarValue, tagPrefix } from './yaml-values.js';
 
 type Members = Map<string, { readonly key: GoValue; readonly value: GoValue }>;
-type Given = Node | null | undefined;
+type MaybeNode = Node | null | undefined;
 
 /** Matches the colon after a name. */
 const colonBehind = /(?:\s|#[^\n]*\n)*:/y;
@@ -46,13 +46,13 @@ export class TreeReader {
     this.#tools = tools;
   }
 
-  read(root: Given): ExactJson {
+  read(root: MaybeNode): ExactJson {
     this.#bindAliases(root, new Map());
     return this.#value(root).json;
   }
 
   /** Resolves aliases: each refers to the latest node before it with the anchor. */
-  #bindAliases(node: Given, anchors: Map<string, Node>): void {
+  #bindAliases(node: MaybeNode, anchors: Map<string, Node>): void {
     if (node === null || node === undefined) return;
     if (this.#tools.isAlias(node)) {
       const target = anchors.get(node.source);
@@ -65,7 +65,7 @@ export class TreeReader {
       if (this.#tools.isPair(item)) {
         this.#bindAliases(item.key, anchors);
         this.#bindAliases(item.value, anchors);
-      } else this.#bindAliases(item as Given, anchors);
+      } else this.#bindAliases(item as MaybeNode, anchors);
     }
   }
 
@@ -84,7 +84,7 @@ export class TreeReader {
     }
   }
 
-  #value(node: Given): GoValue {
+  #value(node: MaybeNode): GoValue {
     this.#depth++;
     // Aliases expand to nested values, so that a flat text may be deeply nested.
     if (this.#depth > maxDepth) throw new YamlError(tooDeep);
@@ -93,7 +93,7 @@ export class TreeReader {
     return value;
   }
 
-  #valueHere(node: Given): GoValue {
+  #valueHere(node: MaybeNode): GoValue {
     this.#count();
     if (node === null || node === undefined) return nothing;
     if (this.#tools.isAlias(node)) {
@@ -104,7 +104,7 @@ export class TreeReader {
       return value;
     }
     if (this.#tools.isMap(node)) return this.#mapping(node);
-    if ('items' in node) return this.#list(itemsOf(node) as readonly Given[]);
+    if ('items' in node) return this.#list(itemsOf(node) as readonly MaybeNode[]);
     if (this.#aliasDepth > 0) this.#countAliased(node as Scalar);
     return scalarValue(node as Scalar);
   }
@@ -116,7 +116,7 @@ export class TreeReader {
   }
 
   /** Reads a node, counting its values as aliased if it is an alias. */
-  #within<T>(alias: Given, read: () => T): T {
+  #within<T>(alias: MaybeNode, read: () => T): T {
     const follows = this.#tools.isAlias(alias);
     if (follows) this.#aliasDepth++;
     const result = read();
@@ -124,7 +124,7 @@ export class TreeReader {
     return result;
   }
 
-  #list(items: readonly Given[]): GoValue {
+  #list(items: readonly MaybeNode[]): GoValue {
     const values = items.map((item) => this.#value(item));
     return {
       json: values.map(({ json }) => json),
@@ -150,9 +150,9 @@ export class TreeReader {
     return {
       json: sortedObject(out),
       get go() {
-        const given = [...members.values()];
-        const memberAt = (at: number): string => `${given[at]?.key.go}:${given[at]?.value.go}`;
-        return `map[interface {}]interface {}{${shownOf(given.length, memberAt)}}`;
+        const pairs = [...members.values()];
+        const memberAt = (at: number): string => `${pairs[at]?.key.go}:${pairs[at]?.value.go}`;
+        return `map[interface {}]interface {}{${shownOf(pairs.length, memberAt)}}`;
       },
       name: undefined,
     };
@@ -200,9 +200,9 @@ export class TreeReader {
   }
 
   /** Merges (`<<`) the members of one mapping, or of several, of which earlier ones take precedence. */
-  #merge(node: Given, members: Members): void {
-    const mappingOf = (given: Given): YAMLMap<Node | null, Node | null> | undefined => {
-      const target = this.#tools.isAlias(given) ? this.#targets.get(given) : given;
+  #merge(node: MaybeNode, members: Members): void {
+    const mappingOf = (value: MaybeNode): YAMLMap<Node | null, Node | null> | undefined => {
+      const target = this.#tools.isAlias(value) ? this.#targets.get(value) : value;
       return this.#tools.isMap(target) ? target : undefined;
     };
     const single = mappingOf(node);
@@ -210,7 +210,7 @@ export class TreeReader {
     if (sources.length === 0 && (node === null || node === undefined || !('items' in node))) {
       throw new YamlError(wantsMap);
     }
-    for (const source of sources as readonly Given[]) {
+    for (const source of sources as readonly MaybeNode[]) {
       const mapping = mappingOf(source);
       if (mapping === undefined) throw new YamlError(wantsMap);
       this.#count();
@@ -227,9 +227,9 @@ export class TreeReader {
   }
 }
 
-const itemsOf = (node: Given): readonly unknown[] =>
+const itemsOf = (node: MaybeNode): readonly unknown[] =>
   node !== null && node !== undefined && 'items' in node && Array.isArray(node.items) ? node.items : [];
-const isMerge = (key: Given): boolean =>
+const isMerge = (key: MaybeNode): boolean =>
   key !== null &&
   key !== undefined &&
   'value' in key &&

@@ -59,11 +59,11 @@ export function scalarValue(node: Scalar): GoValue {
     }
     return textValue(bytes.toString('utf8'));
   }
-  const wanted = kindsByTag.get(tag);
-  if (wanted === undefined) return textValue(text);
+  const expected = kindsByTag.get(tag);
+  if (expected === undefined) return textValue(text);
   const found = resolveScalar(text);
-  if (found.kind === wanted) return goValue(found);
-  if (wanted === 'float' && found.kind === 'integer') return goValue({ kind: 'float', value: Number(found.value) });
+  if (found.kind === expected) return goValue(found);
+  if (expected === 'float' && found.kind === 'integer') return goValue({ kind: 'float', value: Number(found.value) });
   throw new YamlError(`yaml: cannot decode !!${tagsByKind.get(found.kind)} \`${text}\` as a !!${tag}`);
 }
 

@@ -31,14 +31,14 @@ const isNested = (value: Json): value is Nested =>
   typeof value === 'object' && value !== null && (Array.isArray(value) ? value.length : Object.keys(value).length) > 0;
 const isList = (value: Nested): value is readonly Json[] => Array.isArray(value);
 
-/** Appends the lines of a non-empty list or object; its first line continues `begun`. */
-function* block(value: Nested, indent: number, lines: string[], begun?: string): Steps<void> {
+/** Appends the lines of a non-empty list or object; its first line continues `beginning`. */
+function* block(value: Nested, indent: number, lines: string[], beginning?: string): Steps<void> {
   const pad = ' '.repeat(indent);
-  let head = begun === undefined ? pad : `${begun} `;
+  let head = beginning === undefined ? pad : `${beginning} `;
   let count = 0;
   if (isList(value)) {
     for (const item of value) {
-      yield* behind(`${head}-`, item, indent, lines);
+      yield* writeAfterIndicator(`${head}-`, item, indent, lines);
       head = pad;
       if (++count % itemsPerStep === 0) yield;
     }
@@ -47,8 +47,8 @@ function* block(value: Nested, indent: number, lines: string[], begun?: string):
   for (const name of yield* sortedInSteps(Object.keys(value), compareNames)) {
     const member = value[name] as Json;
     if (lineBreak.test(name) || Buffer.byteLength(name) > longestName) {
-      yield* behind(`${head}?`, name, indent, lines);
-      yield* behind(`${pad}:`, member, indent, lines);
+      yield* writeAfterIndicator(`${head}?`, name, indent, lines);
+      yield* writeAfterIndicator(`${pad}:`, member, indent, lines);
     } else {
       const named = `${head}${flow('', name, { style: nameStyle(name) })[0]}:`;
       if (isNested(member)) {
@@ -62,7 +62,7 @@ function* block(value: Nested, indent: number, lines: string[], begun?: string):
 }
 
 /** Appends a value after a `-`, `?` or `:`. */
-function* behind(head: string, inner: Json, indent: number, lines: string[]): Steps<void> {
+function* writeAfterIndicator(head: string, inner: Json, indent: number, lines: string[]): Steps<void> {
   if (isNested(inner)) yield* block(inner, indent + step, lines, head);
   else addAll(lines, scalar(head, inner, indent + step));
 }
@@ -133,14 +133,14 @@ type Style = 'plain' | 'single' | 'double' | 'literal';
 type FlowStyle = Exclude<Style, 'literal'>;
 
 const quotes: Readonly<Record<FlowStyle, string>> = { plain: '', single: "'", double: '"' };
-const written: Readonly<Record<FlowStyle, (character: string) => string>> = {
+const characterEncoders: Readonly<Record<FlowStyle, (character: string) => string>> = {
   plain: (character) => character,
   single: (character) => (character === "'" ? "''" : character),
   double: (character) => (needsEscape.test(character) ? escaped(character) : character),
 };
 
 /** Encodes a whole text that stays on one line, which may be long. */
-const whole: Readonly<Record<FlowStyle, (text: string) => string>> = {
+const textEncoders: Readonly<Record<FlowStyle, (text: string) => string>> = {
   plain: (text) => text,
   single: (text) => text.replaceAll("'", "''"),
   double: (text) => text.replace(everyEscape, escaped),
@@ -153,9 +153,9 @@ function flow(
   { style, indent }: { readonly style: FlowStyle; readonly indent?: number },
 ): readonly [string, ...string[]] {
   const mayBreak = indent !== undefined && lead.length + text.length >= width && text.includes(' ');
-  if (!mayBreak) return [`${lead}${quotes[style]}${whole[style](text)}${quotes[style]}`];
+  if (!mayBreak) return [`${lead}${quotes[style]}${textEncoders[style](text)}${quotes[style]}`];
   const lines: string[] = [];
-  const write = written[style];
+  const write = characterEncoders[style];
   let line = lead + quotes[style];
   let column = [...line].length;
   let afterBlank = false;

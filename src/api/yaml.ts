@@ -68,7 +68,7 @@ interface Leniency {
 
 async function readText(text: string, pause: Pause, { rereading, mayEnd }: Leniency): Promise<ReadYaml> {
   const asJson = await readAsJson(text, pause);
-  if (asJson !== undefined) return finished(asJson, [], () => undefined);
+  if (asJson !== undefined) return asReadYaml(asJson, [], () => undefined);
   if (text.length > maxYamlBytes) throw new YamlError(`yaml: document is larger than ${maxYamlBytes} bytes`);
   const directive = versionDirective.exec(text);
   if (directive !== null && directive[2] !== '1.1')
@@ -92,8 +92,9 @@ async function readText(text: string, pause: Pause, { rereading, mayEnd }: Lenie
     throw new YamlError(complaint(wrong, more, text, lineAt));
   }
   if (endsInQuotes) throw new YamlError(scannerComplaint(noEndOfQuotes, lineAt(text.length)));
-  const odd = document?.warnings.find(({ code }) => code === 'BAD_DIRECTIVE');
-  if (odd !== undefined) throw new YamlError(scannerComplaint('found unknown directive name', lineAt(odd.pos[0])));
+  const unknownDirective = document?.warnings.find(({ code }) => code === 'BAD_DIRECTIVE');
+  if (unknownDirective !== undefined)
+    throw new YamlError(scannerComplaint('found unknown directive name', lineAt(unknownDirective.pos[0])));
   const tab = document?.contents ? -1 : text.search(/^ *\t/m);
   if (tab >= 0) throw new YamlError(scannerComplaint(noToken, lineAt(tab)));
   const isLong = text.length > longText;
@@ -103,7 +104,7 @@ async function readText(text: string, pause: Pause, { rereading, mayEnd }: Lenie
   const exact = reader.read(document?.contents);
   if (isLong) await pause();
   const read = document?.range?.[2] ?? text.length;
-  return finished(exact, reader.repeated, () => contentBehind(text, read));
+  return asReadYaml(exact, reader.repeated, () => contentBehind(text, read));
 }
 
 /** Ignores errors of a part, for which the error of the whole text is reported. */
@@ -112,18 +113,18 @@ function unreadable(error: unknown): undefined {
 }
 
 /** Matches lines without content, which need not be read. */
-const saysNothing = /^(?:(?:---|\.\.\.)(?=\s|$))?\s*(?:#.*)?$/;
+const blankLine = /^(?:(?:---|\.\.\.)(?=\s|$))?\s*(?:#.*)?$/;
 
 /** Returns the line of the first content from an offset on. */
 function contentBehind(text: string, end: number): number | undefined {
   const line = text
     .slice(end)
     .split('\n')
-    .findIndex((one) => !saysNothing.test(one));
+    .findIndex((one) => !blankLine.test(one));
   return line < 0 ? undefined : countLineBreaks(text.slice(0, end)) + line + 1;
 }
 
-const finished = (exact: ExactJson, repeated: readonly string[], lineBehind: ReadYaml['lineBehind']): ReadYaml => ({
+const asReadYaml = (exact: ExactJson, repeated: readonly string[], lineBehind: ReadYaml['lineBehind']): ReadYaml => ({
   format: 'yaml',
   value: plainJson(exact),
   exact,

@@ -52,8 +52,8 @@ export async function readSentObject(
   context: Pick<RequestContext, 'warn'>,
 ): Promise<SentObject> {
   const body = await request.body();
-  const unrecognized = (why: string, dump: string): ApiError =>
-    badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${why} (${dump})`);
+  const unrecognized = (message: string, dump: string): ApiError =>
+    badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${message} (${dump})`);
   const turns = new TurnTaking();
   let parsed: Parsed;
   try {
@@ -65,15 +65,16 @@ export async function readSentObject(
     throw unrecognized(parseFailure(error), dumpBody(body.bytes));
   }
   if (turns.isDue) await turns.next();
-  const given: ParsedBody = { definition, parsed, validation: parameters.fieldValidation, context, unrecognized };
-  const decoding = definition.origin === 'custom' ? decodeCustom(given) : decodeBuiltIn(catalogue.current(), given);
+  const parsedBody: ParsedBody = { definition, parsed, validation: parameters.fieldValidation, context, unrecognized };
+  const decoding =
+    definition.origin === 'custom' ? decodeCustom(parsedBody) : decodeBuiltIn(catalogue.current(), parsedBody);
   const sent = await runInTurns(decoding, turns);
   if (turns.isDue) await turns.next();
   request.record?.sent(asJson(sent.object), (object) => orderedText(definition, object));
   return sent;
 }
 
-type Complain = (why: string, dump: string) => ApiError;
+type Complain = (message: string, dump: string) => ApiError;
 
 /** A parsed body and how to decode it. */
 interface ParsedBody {
@@ -101,11 +102,11 @@ function* decodeBuiltIn(
   served: Served,
   { definition, parsed, validation, context, unrecognized }: ParsedBody,
 ): Steps<SentObject> {
-  const given = checkedTypeMeta(parsed, unrecognized);
+  const sentMeta = checkedTypeMeta(parsed, unrecognized);
   const expected = groupVersion(definition);
-  const isBare = given.apiVersion === '' || given.apiVersion === `${definition.group}/`;
-  const meta = { apiVersion: isBare ? expected : given.apiVersion, kind: given.kind || definition.kind };
-  const cannot = (why: string): ApiError => cannotHandle(meta, definition.kind, why);
+  const isBare = sentMeta.apiVersion === '' || sentMeta.apiVersion === `${definition.group}/`;
+  const meta = { apiVersion: isBare ? expected : sentMeta.apiVersion, kind: sentMeta.kind || definition.kind };
+  const cannot = (message: string): ApiError => cannotHandle(meta, definition.kind, message);
   if (isVersionless(meta)) throw cannot(missingVersionMessage(parsed.raw ?? goJson(parsed.text.value)));
   const otherKind = kindMismatch(definition, meta, schemeOf(definition.group));
   if (otherKind !== undefined) {
@@ -168,21 +169,21 @@ function* decodeCustom({ definition, parsed, validation, context, unrecognized }
   const { kind, apiVersion } = (text.value ?? {}) as JsonObject;
   const read = { kind: meta.kind || definition.kind, apiVersion: meta.apiVersion || groupVersion(definition) };
   if (meta.kind === '' || !kind) {
-    const why = `Object 'Kind' is missing in '${raw ?? goJson(text.value)}'`;
+    const message = `Object 'Kind' is missing in '${raw ?? goJson(text.value)}'`;
     // Without field validation, Kubernetes uses another decoder, which knows the expected kind.
-    throw validation === 'Ignore' ? cannotHandle(read, definition.kind, why) : unrecognized(why, dump);
+    throw validation === 'Ignore' ? cannotHandle(read, definition.kind, message) : unrecognized(message, dump);
   }
-  const said = { kind: meta.kind, apiVersion: typeof apiVersion === 'string' ? apiVersion : '' };
-  const cannot = (why: string): ApiError => cannotHandle(said, definition.kind, why);
+  const statedMeta = { kind: meta.kind, apiVersion: typeof apiVersion === 'string' ? apiVersion : '' };
+  const cannot = (message: string): ApiError => cannotHandle(statedMeta, definition.kind, message);
   if (text.numberError !== undefined) throw cannotHandle(read, definition.kind, text.numberError);
   if (apiVersion === null) throw cannot(nullVersionMessage);
   const { object, strict } = yield* decodeOrRefuse(cannot, decodeWithReader(definition, text.value as JsonObject));
   yield;
-  report([...text.duplicates, ...strict], validation, context, (why) =>
-    said.apiVersion === ''
+  report([...text.duplicates, ...strict], validation, context, (message) =>
+    statedMeta.apiVersion === ''
       ? badRequest("Object 'apiVersion' is missing in 'object has no apiVersion field'")
       : // The decoder reports errors for the kind that the object names.
-        cannotHandle(meta, meta.kind, why),
+        cannotHandle(meta, meta.kind, message),
   );
   const expected = groupVersion(definition);
   if (apiVersion !== expected) {
@@ -202,11 +203,13 @@ export function* decodeWithReader(
   return { object, strict: unknownFields.map((path) => `unknown field "${path}"`) };
 }
 
-const cannotHandle = (meta: TypeMeta, kind: string, why: string): ApiError =>
-  badRequest(`${meta.kind} in version ${quote(shortVersion(meta.apiVersion))} cannot be handled as a ${kind}: ${why}`);
+const cannotHandle = (meta: TypeMeta, kind: string, message: string): ApiError =>
+  badRequest(
+    `${meta.kind} in version ${quote(shortVersion(meta.apiVersion))} cannot be handled as a ${kind}: ${message}`,
+  );
 
 /** Runs a decoder; a DecodeError becomes the error that `cannot` returns. */
-export function* decodeOrRefuse<T>(cannot: (why: string) => ApiError, decoding: Steps<T>): Steps<T> {
+export function* decodeOrRefuse<T>(cannot: (message: string) => ApiError, decoding: Steps<T>): Steps<T> {
   try {
     return yield* decoding;
   } catch (error) {
@@ -220,7 +223,7 @@ function report(
   strict: readonly string[],
   validation: FieldValidation,
   context: Pick<RequestContext, 'warn'>,
-  cannot: (why: string) => ApiError,
+  cannot: (message: string) => ApiError,
 ): void {
   if (strict.length === 0 || validation === 'Ignore') return;
   if (validation === 'Strict') throw cannot(`strict decoding error: ${strict.join(', ')}`);

@@ -159,7 +159,9 @@ function collectGroups(
   for (const definition of definitions) addTo(groups, definition.group, definition);
   return [...groups].map(([name, found]) => {
     const known = before?.group(name);
-    return known?.origin === origin && isOf(known, found) ? known : { name, origin, versions: versionsOf(name, found) };
+    return known?.origin === origin && consistsOf(known, found)
+      ? known
+      : { name, origin, versions: versionsOf(name, found) };
   });
 }
 
@@ -172,10 +174,10 @@ function versionsOf(group: string, definitions: readonly ResourceDefinition[]): 
 }
 
 /** Whether a group consists of these definitions, in this order. */
-function isOf({ versions }: ServedGroup, definitions: readonly ResourceDefinition[]): boolean {
+function consistsOf({ versions }: ServedGroup, definitions: readonly ResourceDefinition[]): boolean {
   const next = new Map(versions.map((one) => [one.version, one.definitions.values()]));
   const isNext = (definition: ResourceDefinition): boolean => next.get(definition.version)?.next().value === definition;
-  return definitions.every(isNext) && [...next.values()].every((rest) => rest.next().done);
+  return definitions.every(isNext) && [...next.values()].every((remaining) => remaining.next().done);
 }
 
 function addTo(lists: Map<string, ResourceDefinition[]>, name: string, definition: ResourceDefinition): void {

@@ -25,8 +25,8 @@ const version = 'meta.k8s.io/v1';
 export const writeContinue = ({ revision, after }: ContinueToken): string =>
   Buffer.from(JSON.stringify({ v: version, rv: Number(revision), start: `${after}\u0000` })).toString('base64url');
 
-const bad = (why: string): never => {
-  throw badRequest(`invalid continue token: continue key is not valid: ${why}`);
+const invalidToken = (problem: string): never => {
+  throw badRequest(`invalid continue token: continue key is not valid: ${problem}`);
 };
 
 /** The members of a token. An absent member has the zero value of its type. */
@@ -47,21 +47,21 @@ const detours: ReadonlySet<string> = new Set(['', '.', '..']);
 /** Parses a continue token. Throws BadRequest for any token that this server would not have written. */
 export function readContinue(text: string): ContinueToken {
   const bytes = bytesOfRawUrlBase64(text);
-  if (!Buffer.isBuffer(bytes)) return bad(`illegal base64 data at input byte ${bytes.illegalAt}`);
+  if (!Buffer.isBuffer(bytes)) return invalidToken(`illegal base64 data at input byte ${bytes.illegalAt}`);
   let decoded: Json;
   try {
     decoded = compileDecoder(tokenSchema)(inLowerCase(readJson(bytes).exact));
   } catch (error) {
-    if (error instanceof JsonSyntaxError || error instanceof DecodeError) return bad(error.message);
+    if (error instanceof JsonSyntaxError || error instanceof DecodeError) return invalidToken(error.message);
     throw error;
   }
   const { v = '', rv = 0, start = '' } = decoded as { v?: string; rv?: number | bigint; start?: string };
-  if (v !== version) return bad(`server does not recognize this encoded version ${v}`);
-  if (BigInt(rv) === 0n) return bad('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
-  if (start === '') return bad(`encoded start key empty (version ${version})`);
+  if (v !== version) return invalidToken(`server does not recognize this encoded version ${v}`);
+  if (BigInt(rv) === 0n) return invalidToken('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
+  if (start === '') return invalidToken(`encoded start key empty (version ${version})`);
   const key = start.startsWith('/') ? start.slice(1) : start;
   // This server writes no start key that leaves the prefix of the list, or that has empty or dot segments.
-  if (key !== '' && key.split('/').some((segment) => detours.has(segment))) return bad(start);
+  if (key !== '' && key.split('/').some((segment) => detours.has(segment))) return invalidToken(start);
   return { revision: BigInt(rv), after: justBefore(key) };
 }
 
@@ -72,8 +72,8 @@ export function readContinue(text: string): ContinueToken {
 function justBefore(key: string): string {
   const points = [...key];
   const last = points.pop()?.codePointAt(0) ?? 0;
-  const kept = points.join('');
-  return last > 0 ? `${kept}${String.fromCodePoint(last - 1)}\u{10ffff}` : kept;
+  const prefix = points.join('');
+  return last > 0 ? `${prefix}${String.fromCodePoint(last - 1)}\u{10ffff}` : prefix;
 }
 
 /** Returns a 410 error with a fresh token, with which the caller may continue inconsistently. */

@@ -21,13 +21,13 @@ export async function readDeleteBody(request: ApiRequest): Promise<DeleteBody | 
     parsed = await parseBody(body, deleteOptions);
     const { apiVersion, kind } = checkTypeMeta(typeMetaOf(parsed.text.exact));
     const isBare = apiVersion === '' || apiVersion === 'meta.k8s.io/';
-    const given = { kind, apiVersion: isBare ? optionsVersion : apiVersion };
-    if (isVersionless(given)) throw badRequest(missingVersionMessage(parsed.raw ?? goJson(parsed.text.value)));
+    const typeMeta = { kind, apiVersion: isBare ? optionsVersion : apiVersion };
+    if (isVersionless(typeMeta)) throw badRequest(missingVersionMessage(parsed.raw ?? goJson(parsed.text.value)));
     if (kind !== '' && kind !== 'DeleteOptions') {
       throw badRequest(
-        isOptionsKind(given)
+        isOptionsKind(typeMeta)
           ? `converting (v1.${kind}) to (v1.DeleteOptions): unknown conversion`
-          : notRegistered(given, unnamedScheme),
+          : notRegistered(typeMeta, unnamedScheme),
       );
     }
   } catch (error) {

@@ -26,9 +26,9 @@ const readings = new WeakMap<ResourceDefinition, Readings>();
 function readingsOf(definition: ResourceDefinition): Readings {
   const known = readings.get(definition);
   if (known !== undefined) return known;
-  const made = { objects: new WeakMap(), foreign: new WeakMap(), bytes: new WeakMap(), underWay: new WeakMap() };
-  readings.set(definition, made);
-  return made;
+  const created = { objects: new WeakMap(), foreign: new WeakMap(), bytes: new WeakMap(), underWay: new WeakMap() };
+  readings.set(definition, created);
+  return created;
 }
 
 /** Whether the entry is so large that it is decoded in steps. */
@@ -93,11 +93,11 @@ export function entryBytes(definition: ResourceDefinition, entry: Entry): Buffer
 }
 
 function keepBytes({ bytes }: Readings, entry: Entry, document: Document): Buffer {
-  const made = withRevision(document, entry.revision);
+  const encoded = withRevision(document, entry.revision);
   // Most entries are stored as they are served: these need not be kept twice.
-  const kept = made.equals(entry.bytes) ? entry.bytes : made;
-  bytes.set(entry, kept);
-  return kept;
+  const cached = encoded.equals(entry.bytes) ? entry.bytes : encoded;
+  bytes.set(entry, cached);
+  return cached;
 }
 
 /** Decodes the metadata alone, and the whole object only if that is needed. */
@@ -206,11 +206,11 @@ export const storageForm = ({ origin, storedAsJson, schema }: ResourceDefinition
  */
 export function encodeDocument(
   definition: ResourceDefinition,
-  given: ApiObject,
+  input: ApiObject,
   turns = new TurnTaking(),
 ): Document | Promise<Document> {
   const { codec } = definition;
-  const object = storageForm(definition, given);
+  const object = storageForm(definition, input);
   const { order, write, writeInSteps } = compileEncoder(storageType(definition));
   const written = (form: object): Document | Promise<Document> => {
     const later = new DeferredWork();
@@ -231,9 +231,9 @@ export function encodeDocument(
  * Returns the object as it is after a round trip through the store. Rejects with the error that is returned to the
  * caller.
  */
-export function asAfterStorage(definition: ResourceDefinition, given: ApiObject): ApiObject | Promise<ApiObject> {
+export function asAfterStorage(definition: ResourceDefinition, input: ApiObject): ApiObject | Promise<ApiObject> {
   const { codec } = definition;
-  const object = storageForm(definition, given);
+  const object = storageForm(definition, input);
   if (codec === undefined) return object;
   const { remote } = codec;
   if (remote === undefined || remote.isStoredAs(object)) return codec.read(codec.store(object));

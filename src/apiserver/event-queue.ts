@@ -2,7 +2,7 @@ import type { Steps } from '../api/steps.js';
 import { runInTurns, TurnTaking } from '../runtime/turn-taking.js';
 import type { Backpressure } from './backpressure.js';
 
-type Work = () => Steps<void> | void;
+type QueuedWork = () => Steps<void> | void;
 
 /** The number of queued changes at which the underlying watch pauses. */
 const waitingAtMost = 256;
@@ -14,7 +14,7 @@ const waitingAtMost = 256;
  */
 export class EventQueue {
   readonly #onError: (error: unknown) => void;
-  #waiting: Work[] = [];
+  #waiting: QueuedWork[] = [];
   #reading: Promise<void> | undefined;
   #isFull = false;
 
@@ -23,7 +23,7 @@ export class EventQueue {
     backpressure.limit(() => (this.#isFull ? this.#reading : undefined));
   }
 
-  push(work: Work, isLarge = false): void {
+  push(work: QueuedWork, isLarge = false): void {
     this.#waiting.push(work);
     this.#isFull ||= isLarge || this.#waiting.length >= waitingAtMost;
     this.#reading ??= this.#read();

@@ -50,9 +50,9 @@ export async function health(
 ): Promise<TextResult> {
   const [endpoint = '', ...below] = path.slice(1).split('/');
   const one = below.join('/');
-  const mine = checks.filter(({ onlyReady }) => endpoint === 'readyz' || onlyReady !== true);
+  const selected = checks.filter(({ onlyReady }) => endpoint === 'readyz' || onlyReady !== true);
   if (one !== '') {
-    const found = mine.find(({ name }) => name === one);
+    const found = selected.find(({ name }) => name === one);
     if (found === undefined) return pageNotFound;
     const wrong = await problemOf(found);
     return wrong === undefined
@@ -63,8 +63,8 @@ export async function health(
   const unknown = new Set(excluded);
   const lines: string[] = [];
   let failed = false;
-  const problems = await Promise.all(mine.map((one) => (excluded.has(one.name) ? undefined : problemOf(one))));
-  for (const [at, { name }] of mine.entries()) {
+  const problems = await Promise.all(selected.map((one) => (excluded.has(one.name) ? undefined : problemOf(one))));
+  for (const [at, { name }] of selected.entries()) {
     if (excluded.has(name)) {
       unknown.delete(name);
       lines.push(`[+]${name} excluded: ok`);

@@ -47,8 +47,8 @@ export function internalKindMismatch(
   if (kind === definition.kind && group === definition.group) return undefined;
   if (!isRegisteredIn(group, kind, definition.group))
     return notRegistered({ apiVersion: `${group}/__internal`, kind }, scheme);
-  const [given, wanted] = [group, definition.group].map(internalPackage);
-  return `converting (${given}.${kind}) to (${wanted}.${definition.kind}): unknown conversion`;
+  const [fromPackage, toPackage] = [group, definition.group].map(internalPackage);
+  return `converting (${fromPackage}.${kind}) to (${toPackage}.${definition.kind}): unknown conversion`;
 }
 
 /**

@@ -28,18 +28,18 @@ export async function inBatches<R>(
   prepare?: (batch: readonly Entry[]) => Promise<void> | undefined,
 ): Promise<readonly R[]> {
   const turns = new TurnTaking();
-  const made: R[] = [];
+  const results: R[] = [];
   for (let from = 0; from < entries.length; ) {
     let to = from;
     for (let size = 0; to < entries.length && size < batchBytes; to++) size += entries[to]?.bytes.length ?? 0;
     const some = entries.slice(from, to);
     const preparation = prepare?.(some);
     if (preparation !== undefined) await preparation;
-    made.push(await make(some));
+    results.push(await make(some));
     from = to;
     if (turns.isDue) await turns.next();
   }
-  return made;
+  return results;
 }
 
 type Text = string | Steps<string>;
@@ -120,9 +120,9 @@ export async function listText(
   const part = async (entries: readonly Entry[]): Promise<Buffer> => {
     const shaped = await runInTurns(shape({ ...result, entries }));
     const items = await runInTurns(wholeText(form.items(shaped[member] as readonly Json[], entries.some(isLarge))));
-    const made = Buffer.from(before + items);
+    const bytes = Buffer.from(before + items);
     before = form.between;
-    return made;
+    return bytes;
   };
   const parts = await inBatches(result.entries, part, prepare);
   return [...parts, Buffer.from(form.close + text.slice(at + empty.length))];

@@ -106,13 +106,13 @@ export function watchOf<T extends ApiObject>(
         const { definition, events, backpressure } = result;
         const fail = (error: unknown): void => subscriber.error(error);
         const reader = new EventQueue(backpressure, fail);
-        function* tell({ type, entry }: EntryItem): Steps<void> {
+        function* deliver({ type, entry }: EntryItem): Steps<void> {
           if (!subscriber.closed) subscriber.next({ type, object: yield* readInSteps<T>(definition, entry, options) });
         }
         subscriber.add(
           events.subscribe({
             next: (item) => {
-              if ('entry' in item) reader.push(() => tell(item), isLarge(item.entry));
+              if ('entry' in item) reader.push(() => deliver(item), isLarge(item.entry));
               else reader.push(() => (item.type === 'ERROR' ? fail(item.error) : subscriber.next(item)));
             },
             error: (error: unknown) => reader.push(() => fail(error)),

@@ -27,19 +27,19 @@ import type { ApiRequest, ApiResponse, Result } from './request.js';
  * A body is sent as the JSON of the given value at the time of the call, because values in code can differ from JSON
  * and may change later.
  */
-export function localClient(given: LocalClientParts): Client {
-  const { onWarning } = given;
+export function localClient(parts: LocalClientParts): Client {
+  const { onWarning } = parts;
   const call = async (request: LocalCall): Promise<Result> => {
-    const { result, warnings } = await given.handle(requestOf(request, given));
+    const { result, warnings } = await parts.handle(requestOf(request, parts));
     if (onWarning !== undefined) for (const text of warnings) onWarning(text);
     return result.type === 'text' && result.code === 404 ? { ...result, text: notServed(request) } : result;
   };
   const client: Client = {
     resource: <T extends ApiObject>(type: ResourceType<T>) => resourceClient<T>(call, type),
-    discover: async () => discovered(given.catalogue),
+    discover: async () => discovered(parts.catalogue),
   };
   return onWarning === undefined
-    ? withWarningFactory(client, (tell) => localClient({ ...given, onWarning: tell }))
+    ? withWarningFactory(client, (tell) => localClient({ ...parts, onWarning: tell }))
     : client;
 }
 

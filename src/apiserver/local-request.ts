@@ -37,17 +37,17 @@ export function requestOf(call: LocalCall, { user, agent, signal, fieldValidatio
   const { verb, method, type, namespace = '', name = '', subresource = '', query = {}, body, contentType } = call;
   const isOfNamespaces = isType(type, Namespaces);
   const path = `/${type.group === '' ? 'api' : `apis/${type.group}`}/${type.version}/${namespace ? `namespaces/${namespace}/` : ''}${type.plural}${name && `/${name}`}${subresource && `/${subresource}`}`;
-  const given = (key: string): string | undefined => {
+  const queryValue = (key: string): string | undefined => {
     const own = member(query, key);
     const value = own ?? (key === 'fieldValidation' ? fieldValidation : undefined);
     return value === undefined ? undefined : String(value);
   };
-  const fieldSelector = given('fieldSelector');
-  const labelSelector = given('labelSelector');
+  const fieldSelector = queryValue('fieldSelector');
+  const labelSelector = queryValue('labelSelector');
   const asQuery: Query = {
-    get: given,
+    get: queryValue,
     all: (key) => {
-      const value = given(key);
+      const value = queryValue(key);
       return value === undefined ? [] : [value];
     },
   };

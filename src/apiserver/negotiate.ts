@@ -13,14 +13,14 @@ interface Clause {
   readonly quality: number;
 }
 
-const known = new Map<string, readonly Clause[]>();
+const parsedHeaders = new Map<string, readonly Clause[]>();
 const mostRemembered = 500;
 /** The maximum length of a header; the rest is ignored, because sorting the clauses takes quadratic time. */
 const longestHeader = 2 * 1024;
 
 /** Parses the clauses of an Accept header, best first, as Go's `goautoneg` does. Results are cached, because headers repeat. */
 function parseAccept(header: string): readonly Clause[] {
-  const before = known.get(header);
+  const before = parsedHeaders.get(header);
   if (before !== undefined) return before;
   const sorted: Clause[] = [];
   for (const clause of header.slice(0, longestHeader).split(',').map(parseClause)) {
@@ -30,8 +30,8 @@ function parseAccept(header: string): readonly Clause[] {
     sorted.splice(at, 0, clause);
   }
   if (header.length > longestHeader) return sorted;
-  if (known.size >= mostRemembered) known.clear();
-  known.set(header, sorted);
+  if (parsedHeaders.size >= mostRemembered) parsedHeaders.clear();
+  parsedHeaders.set(header, sorted);
   return sorted;
 }
 
@@ -125,8 +125,8 @@ const goTrue = /^(?:1|t|T|true|TRUE|True)$/;
 
 /** Whether JSON is indented: if the query requests it, and by default for browsers and curl. */
 function wantsPretty(query: Query, userAgent: string | undefined): boolean {
-  const asked = query.get('pretty');
-  return asked ? goTrue.test(asked) : prettyAgents.test(userAgent ?? '');
+  const pretty = query.get('pretty');
+  return pretty ? goTrue.test(pretty) : prettyAgents.test(userAgent ?? '');
 }
 
 /** Returns the form of the response. Throws NotAcceptable. Called before anything is read or stored. */
@@ -192,12 +192,12 @@ const inclusions = ['Metadata', 'Object', 'None'] as const;
  * undo a write.
  */
 export function readIncludeObject({ as }: Representation, query: Query): 'Metadata' | 'Object' | 'None' {
-  const given = query.get('includeObject') ?? '';
-  if (as?.kind !== 'Table' || given === '') return 'Metadata';
-  const found = inclusions.find((one) => one === given);
+  const requested = query.get('includeObject') ?? '';
+  if (as?.kind !== 'Table' || requested === '') return 'Metadata';
+  const found = inclusions.find((one) => one === requested);
   if (found === undefined) {
     throw badRequest(
-      `Unable to convert to Table as requested: includeObject: Invalid value: ${goJson(given)}: must be 'Metadata', 'Object', 'None', or empty`,
+      `Unable to convert to Table as requested: includeObject: Invalid value: ${goJson(requested)}: must be 'Metadata', 'Object', 'None', or empty`,
     );
   }
   return found;

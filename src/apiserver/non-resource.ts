@@ -64,11 +64,11 @@ export function nonResourceRoutes(parts: NonResourceParts): NonResourceRoutes {
 
   return {
     async run(request) {
-      const given = request.info.path;
+      const requestPath = request.info.path;
       // In these paths every slash is significant.
-      if (given.startsWith('/openapi/v3/')) return openApi(parts, request, given);
-      const path = given.length > 1 ? withoutTrailing(given, '/') : given;
-      if (path !== given && exact.test(given)) return plainly(pageNotFound);
+      if (requestPath.startsWith('/openapi/v3/')) return openApi(parts, request, requestPath);
+      const path = requestPath.length > 1 ? withoutTrailing(requestPath, '/') : requestPath;
+      if (path !== requestPath && exact.test(requestPath)) return plainly(pageNotFound);
       return (await special(request, path)) ?? documentAnswer(parts, request, path);
     },
   };
@@ -125,7 +125,7 @@ const fixedDocuments = new Map<string, (served: Served, parts: NonResourceParts)
   ['/apis', apiGroupList],
 ]);
 
-interface Found {
+interface FoundDocument {
   readonly document: object;
   /**
    * False for `/`, `/apis`, the documents of whole groups, and those of custom resources, which are returned for any
@@ -134,7 +134,11 @@ interface Found {
   readonly routed: boolean;
 }
 
-function documentAt(parts: NonResourceParts, served: Served, path: string): Found | 'unknown-version' | undefined {
+function documentAt(
+  parts: NonResourceParts,
+  served: Served,
+  path: string,
+): FoundDocument | 'unknown-version' | undefined {
   const fixed = indexes.has(path) ? { paths: allPaths(served, parts) } : fixedDocuments.get(path)?.(served, parts);
   if (fixed !== undefined) return { document: fixed, routed: !indexes.has(path) && path !== '/apis' };
   const [root, first = '', second, ...more] = path.slice(1).split('/');
@@ -220,9 +224,9 @@ class AggregatedDiscovery {
     if (known !== undefined) return known;
     const list = groupDiscoveryList(served, core);
     const compact = Buffer.from(`${goJson(list)}\n`);
-    const made = { bytes: pretty ? Buffer.from(goJson(list, 2)) : compact, etag: `"${documentHash(compact)}"` };
-    documents.set(key, made);
-    return made;
+    const created = { bytes: pretty ? Buffer.from(goJson(list, 2)) : compact, etag: `"${documentHash(compact)}"` };
+    documents.set(key, created);
+    return created;
   }
 }
 

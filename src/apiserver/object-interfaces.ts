@@ -54,7 +54,7 @@ export function objectInterfaces(catalogue: Catalogue): ObjectInterfaces {
       const all = definition.siblings?.() ?? (definition.origin === 'custom' ? [] : placedWith(catalogue, definition));
       return all
         .filter((other) => groupVersion(other) !== groupVersion(resource))
-        .flatMap((other) => seenThrough(other, subresource));
+        .flatMap((other) => kindsOfSubresource(other, subresource));
     },
 
     async convert(object, { resource, kind }) {
@@ -66,17 +66,17 @@ export function objectInterfaces(catalogue: Catalogue): ObjectInterfaces {
       }
       if (object.apiVersion === apiVersion) return object;
       const { versions, codec } = definition;
-      const given = asJson(object);
-      if (isCustom) checkGroup(definition, given);
+      const json = asJson(object);
+      if (isCustom) checkGroup(definition, json);
       if (versions?.convertRemotely !== undefined) {
-        return (await versions.convertRemotely(given, apiVersion)) as unknown as ApiObject;
+        return (await versions.convertRemotely(json, apiVersion)) as unknown as ApiObject;
       }
       const known = isCustom ? (definition.siblings?.() ?? [definition]) : undefined;
       if (known !== undefined && !known.some((one) => groupVersion(one) === object.apiVersion)) {
         throw untyped(`request to convert CR from an invalid group/version: ${object.apiVersion}`);
       }
       // Built-in kinds with the same stored form are converted through it.
-      const stored = catalogue.current().builtInKind(object.apiVersion, object.kind)?.codec?.store(object) ?? given;
+      const stored = catalogue.current().builtInKind(object.apiVersion, object.kind)?.codec?.store(object) ?? json;
       return { ...(isCustom ? object : (codec?.read(stored) ?? (stored as unknown as ApiObject))), apiVersion };
     },
 
@@ -93,10 +93,10 @@ export function objectInterfaces(catalogue: Catalogue): ObjectInterfaces {
           const definition = objectDefinitionOf(as);
           if (definition === undefined) throw internalError('the kind is no longer served');
           try {
-            const given = orderMembers(definition, asJson(object));
-            const { result, text } = await runInTurns(patch.apply(given));
-            const made = await runInTurns(decodePatched(catalogue.current(), definition, result, text));
-            return { object: made.object, isChanged: !same(made.read, given) };
+            const before = orderMembers(definition, asJson(object));
+            const { result, text } = await runInTurns(patch.apply(before));
+            const patched = await runInTurns(decodePatched(catalogue.current(), definition, result, text));
+            return { object: patched.object, isChanged: !same(patched.read, before) };
           } catch (error) {
             if (!(error instanceof DoesNotApply || error instanceof DecodeError)) throw error;
             // A result of another kind is decoded as that kind, and reported when it is converted back to the version
@@ -129,8 +129,8 @@ export function checkGroup(definition: ResourceDefinition, result: JsonObject): 
   const { apiVersion, kind } = checkTypeMeta(typeMetaOf(result));
   const [version = '', group = ''] = apiVersion.split('/').reverse();
   if (kind === '' || group === definition.group) return;
-  const wanted = JSON.stringify(groupVersion(definition));
-  throw untyped(`${group}/${version}, Kind=${kind} is unstructured and is not suitable for converting to ${wanted}`);
+  const target = JSON.stringify(groupVersion(definition));
+  throw untyped(`${group}/${version}, Kind=${kind} is unstructured and is not suitable for converting to ${target}`);
 }
 
 /** Returns the resource itself if it is a definition, which is the usual case. */
@@ -160,7 +160,7 @@ function placedWith(catalogue: Catalogue, definition: ResourceDefinition): reado
  * Returns the resource kind that a request through a subresource has in a version; none if the version lacks the
  * subresource.
  */
-function seenThrough(definition: ResourceDefinition, subresource: string | undefined): readonly ResourceKind[] {
+function kindsOfSubresource(definition: ResourceDefinition, subresource: string | undefined): readonly ResourceKind[] {
   if (subresource === undefined) return [{ resource: definition, kind: definition }];
   const found = subresourceOf(definition, subresource);
   return found === undefined ? [] : [{ resource: definition, kind: subresourceKind(found) ?? definition }];

@@ -105,13 +105,13 @@ async function run(
   try {
     caller = await identify(parts, request, tracker, warn);
     const user = asksForOther(request)
-      ? await acting(parts, request.caller, accessOf(caller, request.info), tracker)
+      ? await impersonatedUser(parts, request.caller, accessOf(caller, request.info), tracker)
       : caller;
     if (tracker !== undefined && !tracker.enter(user)) return plainly(tooManyRequests);
-    const asked = parts.clock.monotonic();
+    const start = parts.clock.monotonic();
     const access = accessOf(user, request.info);
     const decision = await parts.authorizer.authorize(access);
-    tracker?.authorized(decision, parts.clock.monotonic() - asked);
+    tracker?.authorized(decision, parts.clock.monotonic() - start);
     if (decision.verdict !== 'allow' && decision.error !== undefined) {
       return plainly(authorizationFailed(request.uri, decision.error));
     }
@@ -186,26 +186,26 @@ async function identify(
 }
 
 /** Applies impersonation: returns the user as whom the request is made. */
-async function acting(
+async function impersonatedUser(
   { impersonation, clock }: Parts,
-  { credentials }: FromElsewhere,
-  wanted: AccessAttributes,
+  { credentials }: ExternalCaller,
+  access: AccessAttributes,
   tracker: RequestTracker | undefined,
 ): Promise<UserInfo> {
-  const asked = clock.monotonic();
+  const start = clock.monotonic();
   try {
-    const impersonated = await impersonation.impersonate(credentials, wanted);
-    if (impersonated === undefined) return wanted.user;
-    tracker?.impersonating(impersonated, clock.monotonic() - asked);
+    const impersonated = await impersonation.impersonate(credentials, access);
+    if (impersonated === undefined) return access.user;
+    tracker?.impersonating(impersonated, clock.monotonic() - start);
     return impersonated.user;
   } catch (error) {
-    if (isReason(error, 'Forbidden')) tracker?.impersonating(undefined, clock.monotonic() - asked);
+    if (isReason(error, 'Forbidden')) tracker?.impersonating(undefined, clock.monotonic() - start);
     throw error;
   }
 }
 
-type FromElsewhere = Extract<ApiRequest['caller'], { credentials: unknown }>;
-const asksForOther = (request: ApiRequest): request is ApiRequest & { readonly caller: FromElsewhere } =>
+type ExternalCaller = Extract<ApiRequest['caller'], { credentials: unknown }>;
+const asksForOther = (request: ApiRequest): request is ApiRequest & { readonly caller: ExternalCaller } =>
   'credentials' in request.caller && asksToImpersonate(request.caller.credentials);
 
 const nosniff: Headers = { 'X-Content-Type-Options': 'nosniff' };
@@ -220,11 +220,11 @@ function failure(
   error: unknown,
   { warnings, filtered }: { readonly warnings: readonly string[]; readonly filtered: boolean },
 ): ApiResponse {
-  const told = toApiError(parts, request, error);
-  const result: Result = { type: 'object', code: told.code, object: told.toStatus() };
-  const retry = told.details?.retryAfterSeconds;
+  const apiError = toApiError(parts, request, error);
+  const result: Result = { type: 'object', code: apiError.code, object: apiError.toStatus() };
+  const retry = apiError.details?.retryAfterSeconds;
   const headers: Headers = {
-    ...(filtered && !isReason(told, 'Unauthorized') ? nosniff : {}),
+    ...(filtered && !isReason(apiError, 'Unauthorized') ? nosniff : {}),
     ...(retry ? { 'Retry-After': String(retry) } : {}),
   };
   return {

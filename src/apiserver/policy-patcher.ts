@@ -49,9 +49,9 @@ export function policyPatcher(catalogue: Catalogue): PolicyPatcher {
    * Checks that the result can be converted to the version of the request. Kubernetes converts objects with a Go type
    * back to that version after each change, which can fail.
    */
-  const checkVersion = ({ kind, resource }: ResourceKind, given: ResourceKind): void => {
+  const checkVersion = ({ kind, resource }: ResourceKind, original: ResourceKind): void => {
     const isCustom = shapes.definitionOf(resource)?.reader !== undefined;
-    const version = groupVersion(given.kind);
+    const version = groupVersion(original.kind);
     if (isCustom && groupVersion(kind) !== groupVersion(resource)) {
       throw new MutationFailed(noVersionOfKind(version));
     }
@@ -72,9 +72,9 @@ export function policyPatcher(catalogue: Catalogue): PolicyPatcher {
         throw new MutationFailed(`JSON Patch: ${error.message}`, { cause: error });
       }
       refuseLarger(patched.result);
-      const made = await runInTurns(decoded(catalogue.current(), definition, patched, groupVersion(given.kind)));
+      const changed = await runInTurns(decoded(catalogue.current(), definition, patched, groupVersion(given.kind)));
       checkVersion(as, given);
-      return made;
+      return changed;
     },
 
     async applyConfiguration(object, { as, given }, configuration) {
@@ -84,19 +84,19 @@ export function policyPatcher(catalogue: Catalogue): PolicyPatcher {
       const isNamed = groupVersion(as.kind) === groupVersion(as.resource);
       const result = await runInTurns(mergedInto(before, isNamed ? definition : undefined, configuration));
       refuseLarger(result);
-      const made = await runInTurns(converted(definition, result));
+      const changed = await runInTurns(converted(definition, result));
       checkVersion(as, given);
-      return made;
+      return changed;
     },
   };
 }
 
 const unsuitable = (
   { version, kind }: Pick<ResourceKind['kind'], 'version' | 'kind'>,
-  wanted: string,
+  target: string,
 ): MutationFailed =>
   new MutationFailed(
-    `${version}.${kind} is not suitable for converting to ${quote(wanted)} in scheme ${quote(unnamedScheme)}`,
+    `${version}.${kind} is not suitable for converting to ${quote(target)} in scheme ${quote(unnamedScheme)}`,
   );
 
 /** Decodes the result of a patch as an object of the kind. Throws ApiError 500 or MutationFailed. */
@@ -108,11 +108,11 @@ function* decoded(
 ): Steps<ApiObject> {
   try {
     if (definition.reader !== undefined) checkGroup(definition, result);
-    const made = yield* decodePatched(served, definition, result, text);
-    if (made.strict.length > 0) throw new DecodeError(`strict decoding error: ${made.strict.join(', ')}`);
-    return made.object;
+    const parsed = yield* decodePatched(served, definition, result, text);
+    if (parsed.strict.length > 0) throw new DecodeError(`strict decoding error: ${parsed.strict.join(', ')}`);
+    return parsed.object;
   } catch (error) {
-    const why = messageOf(error);
+    const message = messageOf(error);
     // A changed kind is noticed only when the result is converted back to the version of the request.
     const isOther = error instanceof ApiError || error instanceof NoConversion;
     if (isOther && definition.reader === undefined) {
@@ -120,7 +120,7 @@ function* decoded(
       if (apiVersion !== version) throw unsuitable({ version: shortVersion(apiVersion), kind }, version);
     }
     if (isOther || error instanceof DecodeError) {
-      throw internalError(isOther ? `failed to convert object: ${why}` : why, error);
+      throw internalError(isOther ? `failed to convert object: ${message}` : message, error);
     }
     throw error;
   }
@@ -128,13 +128,18 @@ function* decoded(
 
 /** Merges as server-side apply does, but without field owners. Refuses to replace atomic lists, maps and structs. */
 function* mergedInto(
-  given: JsonObject,
+  original: JsonObject,
   definition: ResourceDefinition | undefined,
   written: JsonObject,
 ): Steps<JsonObject> {
-  const configuration: JsonObject = { ...written, apiVersion: given['apiVersion'] ?? '', kind: given['kind'] ?? '' };
-  const failed = (why: string): MutationFailed => new MutationFailed(`error applying patch: ${why}`);
-  const untyped = (why: string): MutationFailed => failed(`failed to convert patch object to typed object: ${why}`);
+  const configuration: JsonObject = {
+    ...written,
+    apiVersion: original['apiVersion'] ?? '',
+    kind: original['kind'] ?? '',
+  };
+  const failed = (message: string): MutationFailed => new MutationFailed(`error applying patch: ${message}`);
+  const untyped = (message: string): MutationFailed =>
+    failed(`failed to convert patch object to typed object: ${message}`);
   if (definition === undefined)
     throw untyped(`no corresponding type for ${configuration['apiVersion']}, Kind=${configuration['kind']}`);
   const shape = shapeOfObject(definition.schema);
@@ -144,10 +149,10 @@ function* mergedInto(
   if (atomics.length > 0) {
     throw failed(`invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`);
   }
-  const unfit = yield* checkShape(shape, given, { duplicates: true });
+  const unfit = yield* checkShape(shape, original, { duplicates: true });
   if (unfit.length > 0) throw failed(`failed to convert original object to typed object: ${joinErrors(unfit)}`);
   try {
-    return (yield* merge(shape, given, configuration)) as JsonObject;
+    return (yield* merge(shape, original, configuration)) as JsonObject;
   } catch (error) {
     throw error instanceof UnidentifiedItem ? failed(`failed to merge patch: ${error.message}`) : error;
   }
@@ -158,8 +163,8 @@ function* mergedInto(
  * failures of the policy.
  */
 function* converted(definition: ResourceDefinition, result: JsonObject): Steps<ApiObject> {
-  const failed = (why: string): MutationFailed =>
-    new MutationFailed(`unable to convert unstructured object to ${goKind(definition)}: ${why}`);
+  const failed = (message: string): MutationFailed =>
+    new MutationFailed(`unable to convert unstructured object to ${goKind(definition)}: ${message}`);
   try {
     if (definition.reader !== undefined) return (yield* decodeResult(definition, result, { made: true })).object;
     const fitting = yield* throughConverter(definition.schema, result, 'int');
@@ -175,17 +180,17 @@ const goKind = (definition: ResourceDefinition): string =>
 
 /** Whether the JSON of a value is longer than this many bytes. The size is a lower bound. */
 function isLongerThan(bytes: number, value: Json): boolean {
-  let left = bytes;
+  let remaining = bytes;
   const open: Json[] = [value];
-  for (let next = open.pop(); next !== undefined && left >= 0; next = open.pop()) {
-    left -= typeof next === 'string' ? next.length + 2 : 1;
+  for (let next = open.pop(); next !== undefined && remaining >= 0; next = open.pop()) {
+    remaining -= typeof next === 'string' ? next.length + 2 : 1;
     if (typeof next !== 'object' || next === null) continue;
     for (const [name, inner] of Object.entries(next)) {
-      left -= isList(next) ? 1 : name.length + 4;
+      remaining -= isList(next) ? 1 : name.length + 4;
       open.push(inner);
     }
   }
-  return left < 0;
+  return remaining < 0;
 }
 
 /** Throws MutationFailed for a result that is too large. Without this limit each of many mutations could double the object. */

@@ -161,7 +161,7 @@ const everywhere = [
 /** The kinds that are registered in every version, whether or not it exists. */
 const unversioned = new Set(['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status']);
 
-const known = new Set(
+const registered = new Set(
   Object.entries(kinds).flatMap(([version, names]) =>
     [...names.flatMap((name) => (alone.has(name) ? [name] : [name, `${name}List`])), ...everywhere].map(
       (name) => `${version} ${name}`,
@@ -187,8 +187,8 @@ export const isScaleGroup = (group: string): boolean => group === 'autoscaling';
  */
 export function isRegistered({ apiVersion, kind }: TypeMeta, group: string): boolean {
   if (unversioned.has(kind)) return true;
-  if (!known.has(`${apiVersion} ${kind}`)) return false;
-  if (isScaleGroup(group)) return known.has(`${apiVersion} Scale`);
+  if (!registered.has(`${apiVersion} ${kind}`)) return false;
+  if (isScaleGroup(group)) return registered.has(`${apiVersion} Scale`);
   if (!isExtensionGroup(group)) return !apiVersion.startsWith(extensions);
   return (
     apiVersion.startsWith(`${group}/`) || kind === 'WatchEvent' || (apiVersion === 'v1' && everywhere.includes(kind))
@@ -196,14 +196,15 @@ export function isRegistered({ apiVersion, kind }: TypeMeta, group: string): boo
 }
 
 /** The kinds without an internal version. */
-const outward = new Set(['ConversionReview']);
+const withoutInternalVersion = new Set(['ConversionReview']);
 
 /** Whether a kind has an internal version in a group, in the scheme that reads objects of the group `read`. */
 export const isRegisteredIn = (group: string, kind: string, read: string): boolean =>
   isExtensionGroup(group) === isExtensionGroup(read) &&
-  !outward.has(kind) &&
+  !withoutInternalVersion.has(kind) &&
   Object.keys(kinds).some(
-    (version) => (group === '' ? version === 'v1' : version.startsWith(`${group}/`)) && known.has(`${version} ${kind}`),
+    (version) =>
+      (group === '' ? version === 'v1' : version.startsWith(`${group}/`)) && registered.has(`${version} ${kind}`),
   );
 
 /** The version of options whose body names none. */

@@ -41,18 +41,18 @@ async function encoderOf(
   return as.kind === 'Table' ? tables(definition, form, as.version, now) : partialEvents(definition, as.version);
 }
 
-type Special = Extract<WatchItem, { type: 'BOOKMARK' | 'ERROR' }>;
-type Told = Exclude<WatchItem, { readonly type: 'ERROR' }>;
+type ObjectlessItem = Extract<WatchItem, { type: 'BOOKMARK' | 'ERROR' }>;
+type NonErrorItem = Exclude<WatchItem, { readonly type: 'ERROR' }>;
 type MetaVersion = NonNullable<Representation['as']>['version'];
 
 /** A form in which events are the same for all watchers, so that each is encoded once. */
 interface SharedForm {
   readonly name: string;
   write(type: string, entry: Entry): Buffer | Promise<Buffer>;
-  special(item: Special): Buffer;
+  special(item: ObjectlessItem): Buffer;
 }
 
-interface Made {
+interface EncodedEvent {
   readonly definition: ResourceDefinition;
   readonly form: string;
   readonly type: string;
@@ -60,8 +60,8 @@ interface Made {
 }
 
 /** The size of the encoded events that are cached for further watchers, in bytes. */
-const keptBytes = 16 * 1_048_576;
-const kept = new RecentCache<Entry, readonly Made[]>(keptBytes);
+const cachedBytes = 16 * 1_048_576;
+const encodedEvents = new RecentCache<Entry, readonly EncodedEvent[]>(cachedBytes);
 
 const shared =
   (definition: ResourceDefinition, form: SharedForm): EventEncoder =>
@@ -73,12 +73,12 @@ function sharedEvent(
   { name: form, write }: Pick<SharedForm, 'name' | 'write'>,
   { type, entry }: Extract<WatchItem, { readonly entry: Entry }>,
 ): Buffer | Promise<Buffer> {
-  const known = kept.get(entry) ?? [];
-  for (const made of known) {
-    if (made.definition === definition && made.type === type && made.form === form) return made.bytes;
+  const known = encodedEvents.get(entry) ?? [];
+  for (const cached of known) {
+    if (cached.definition === definition && cached.type === type && cached.form === form) return cached.bytes;
   }
   const bytes = write(type, entry);
-  kept.set(
+  encodedEvents.set(
     entry,
     [...known, { definition, form, type, bytes }],
     bytes instanceof Promise ? entry.bytes.length : bytes.length,
@@ -138,7 +138,7 @@ function tables(
   now: () => number,
 ): EventEncoder {
   let first = true;
-  function* written(item: Told, columns: boolean): Steps<Buffer> {
+  function* tableLine(item: NonErrorItem, columns: boolean): Steps<Buffer> {
     const object = yield* objectIn(definition, item);
     const table = tableOf(definition, [object], {
       version,
@@ -154,9 +154,9 @@ function tables(
     if (item.type === 'ERROR') return line('ERROR', statusOf(item.error));
     const columns = first;
     first = false;
-    if (!('entry' in item)) return runSync(written(item, columns));
+    if (!('entry' in item)) return runSync(tableLine(item, columns));
     const name = `table of ${version} with ${includeObject}, ${columns ? 'columns' : 'rows'}, at ${Math.floor(now() / 1_000)}`;
-    return sharedEvent(definition, { name, write: (_, entry) => writeEntry(entry, written(item, columns)) }, item);
+    return sharedEvent(definition, { name, write: (_, entry) => writeEntry(entry, tableLine(item, columns)) }, item);
   };
 }
 
@@ -167,7 +167,7 @@ function tables(
 const writeEntry = (entry: Entry, steps: Steps<Buffer>): Buffer | Promise<Buffer> =>
   isLarge(entry) ? runInLaterTurns(steps) : runSync(steps);
 
-function* objectIn(definition: ResourceDefinition, item: Told): Steps<ApiObject> {
+function* objectIn(definition: ResourceDefinition, item: NonErrorItem): Steps<ApiObject> {
   return 'entry' in item
     ? yield* decodeEntryInSteps(definition, item.entry)
     : (specialObject(definition, item) as ApiObject);
@@ -177,7 +177,7 @@ function* metadataOf(definition: ResourceDefinition, entry: Entry, version: Meta
   return partialObject(yield* decodeEntryMetadata(definition, entry), version);
 }
 
-const partialMark = (definition: ResourceDefinition, item: Special, version: MetaVersion): JsonObject =>
+const partialMark = (definition: ResourceDefinition, item: ObjectlessItem, version: MetaVersion): JsonObject =>
   partialObject((specialObject(definition, item) as ApiObject).metadata, version);
 
 const line = (type: string, object: unknown): Buffer => Buffer.from(`{"type":"${type}","object":${goJson(object)}}\n`);
@@ -187,7 +187,7 @@ function* lineInSteps(type: string, object: JsonObject, large: boolean): Steps<B
 }
 
 /** Returns the object of a bookmark or an error event. */
-function specialObject(definition: ResourceDefinition, item: Special): object {
+function specialObject(definition: ResourceDefinition, item: ObjectlessItem): object {
   if (item.type === 'ERROR') return statusOf(item.error);
   const bare = {
     kind: definition.kind,

@@ -64,12 +64,12 @@ export function represent(result: ObjectResult, form: Representation, now: numbe
   const plain = (): Represented => ({ code: codeOf(result), contentType: types.json, body: plainJson(result) });
   if (result.type !== 'list' || isServedAsStored(result.definition)) return plain();
   const { definition, entries } = result;
-  const made = inBatches(
+  const batches = inBatches(
     entries,
     (some) => some.forEach((entry) => void entryBytes(definition, entry)),
     (some) => prepareEntries(definition, some),
   );
-  return made.then(plain);
+  return batches.then(plain);
 }
 
 async function reshaped(result: ObjectResult, form: Representation, now: number): Promise<Represented> {
@@ -160,21 +160,21 @@ interface ListPieces {
 
 /** Copies every item once, straight to its place. */
 function* listChunks({ head, items, start, end }: ListPieces, length: number): Generator<Buffer, void> {
-  let left = length;
+  let remaining = length;
   let out = Buffer.alloc(0);
   let at = 0;
   for (let position = -1; position <= items.length; position++) {
     const item = items[position];
-    const rim = position < 0 ? head : end;
-    const needed = item === undefined ? rim.length : item.length - start + (position > 0 ? 2 : 1);
+    const frame = position < 0 ? head : end;
+    const needed = item === undefined ? frame.length : item.length - start + (position > 0 ? 2 : 1);
     if (out.length - at < needed) {
       if (at > 0) yield out.subarray(0, at);
-      left -= at;
-      out = Buffer.allocUnsafeSlow(Math.min(Math.max(chunkBytes, needed), left));
+      remaining -= at;
+      out = Buffer.allocUnsafeSlow(Math.min(Math.max(chunkBytes, needed), remaining));
       at = 0;
     }
     if (item === undefined) {
-      at += rim.copy(out, at);
+      at += frame.copy(out, at);
       continue;
     }
     if (position > 0) out[at++] = comma;

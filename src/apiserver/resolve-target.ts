@@ -49,8 +49,8 @@ const itemVerbs: Readonly<Record<string, readonly Verb[]>> = {
   PATCH: ['patch'],
   DELETE: ['delete'],
 };
-const allows = (verbs: readonly Verb[], wanted: readonly Verb[] | undefined): boolean =>
-  wanted?.some((verb) => verbs.includes(verb)) ?? false;
+const allows = (verbs: readonly Verb[], anyOf: readonly Verb[] | undefined): boolean =>
+  anyOf?.some((verb) => verbs.includes(verb)) ?? false;
 
 function locateBuiltIn(definition: ResourceDefinition, info: RequestInfo, method: string): Target {
   const allNamespaces = isOfAllNamespaces(definition, info);
@@ -86,11 +86,11 @@ function builtInSubresource(definition: ResourceDefinition, info: RequestInfo, m
   return subresource;
 }
 
-const aboutMany: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
+const verbsWithoutName: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
 
 function checkVerb(definition: ResourceDefinition, info: RequestInfo, method: string, allNamespaces: boolean): void {
   if (info.verb === 'watch' && method !== 'GET') throw methodNotAllowed();
-  const isItem = info.name !== '' && (method === 'POST' || !aboutMany.has(info.verb));
+  const isItem = info.name !== '' && (method === 'POST' || !verbsWithoutName.has(info.verb));
   if (!allows(verbsOf(definition), (isItem ? itemVerbs : collectionVerbs)[method])) throw methodNotAllowed();
   if (isItem) return;
   if (allNamespaces && method !== 'GET') throw methodNotAllowed();

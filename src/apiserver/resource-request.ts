@@ -122,8 +122,8 @@ class WaitingCaller implements Caller {
     return this.#since + requestTimeout(this.#request.query, longestWriteMs);
   }
 
-  onWebhookLatency(what: WebhookStage, milliseconds: number): void {
-    this.#request.latencies?.took(what, milliseconds);
+  onWebhookLatency(stage: WebhookStage, milliseconds: number): void {
+    this.#request.latencies?.took(stage, milliseconds);
   }
 }
 
@@ -150,7 +150,7 @@ function runVerb(parts: Parts, request: ApiRequest, target: Target, context: Req
       });
     }
     case 'create':
-      if (subresource?.type === 'action') return act(parts, request, definition, subresource, context);
+      if (subresource?.type === 'action') return performAction(parts, request, definition, subresource, context);
       return definition.answer === undefined
         ? create(parts, request, definition, context)
         : answer(parts, request, definition, context);
@@ -174,13 +174,13 @@ function inShard<T>(
   { featureGates }: Parts,
   definition: ResourceDefinition,
   parameters: ListParameters & { readonly name?: string | undefined },
-  then: (shard?: ShardSelector) => T | Promise<T>,
+  proceed: (shard?: ShardSelector) => T | Promise<T>,
 ): T | Promise<T> {
   const { shardSelector } = parameters;
-  if (shardSelector === undefined || !featureGates.ShardedListAndWatch) return then();
+  if (shardSelector === undefined || !featureGates.ShardedListAndWatch) return proceed();
   checkListParameters(parameters);
   readSelection(definition, parameters, undefined, parameters.name);
-  return readShardSelector(shardSelector).then(then);
+  return readShardSelector(shardSelector).then(proceed);
 }
 
 /**
@@ -258,8 +258,8 @@ async function answer(
   definition: ResourceDefinition,
   context: RequestContext,
 ): Promise<Result> {
-  const { object: given, write } = await readPosted(parts, request, definition, context);
-  const admitted = await admitAction(parts, write, given);
+  const { object: sent, write } = await readPosted(parts, request, definition, context);
+  const admitted = await admitAction(parts, write, sent);
   const object = await definition.answer?.(admitted, context);
   return { type: 'object', code: 201, definition, object: object ?? admitted };
 }
@@ -268,18 +268,18 @@ async function answer(
  * Responds to a request to a subresource that performs an action on an object, such as creating a token for a service
  * account.
  */
-async function act(
+async function performAction(
   parts: Parts,
   request: ApiRequest,
   definition: ResourceDefinition,
   subresource: SubresourceAction,
   context: RequestContext,
 ): Promise<Result> {
-  const asked = subresourceDefinition(definition, subresource.request);
-  const { object: given, write } = await readPosted(parts, request, asked, context);
+  const actionDefinition = subresourceDefinition(definition, subresource.request);
+  const { object: sent, write } = await readPosted(parts, request, actionDefinition, context);
   const key = objectKeyOf(context);
   const prepare = (object: ApiObject): Promise<ApiObject> => subresource.prepare(key, object, context);
-  const admitted = await admitAction(parts, write, given, definition, prepare);
+  const admitted = await admitAction(parts, write, sent, definition, prepare);
   const object = await subresource.answer(key, admitted, context);
-  return { type: 'object', code: 201, definition: asked, object };
+  return { type: 'object', code: 201, definition: actionDefinition, object };
 }

@@ -11,11 +11,11 @@ const patience = 3_000;
 const pollMs = { first: 25, most: 200 };
 
 const tooLargeVersion = (
-  asked: Revision,
+  requested: Revision,
   current: Revision,
   later: { readonly retryAfterSeconds?: number },
 ): ApiError =>
-  timeout(`Too large resource version: ${asked}, current: ${current}`, {
+  timeout(`Too large resource version: ${requested}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     ...later,
   });
@@ -26,16 +26,16 @@ const tooLargeVersion = (
  */
 export async function waitForRevision(
   store: Store,
-  asked: Revision,
+  requested: Revision,
   { clock, signal, uncached }: { readonly clock: Clock; readonly signal: AbortSignal; readonly uncached?: boolean },
 ): Promise<Revision> {
   const deadline = clock.monotonic() + patience;
   for (let pauseMs = pollMs.first; ; pauseMs = Math.min(2 * pauseMs, pollMs.most)) {
     const current = await store.revision();
-    if (current >= asked) return current;
-    if (uncached === true) throw tooLargeVersion(asked, current, {});
+    if (current >= requested) return current;
+    if (uncached === true) throw tooLargeVersion(requested, current, {});
     if (clock.monotonic() >= deadline || signal.aborted)
-      throw tooLargeVersion(asked, current, { retryAfterSeconds: 1 });
+      throw tooLargeVersion(requested, current, { retryAfterSeconds: 1 });
     await clock.sleep(Math.min(pauseMs, Math.ceil(deadline - clock.monotonic())), signal);
   }
 }

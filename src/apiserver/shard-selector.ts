@@ -31,8 +31,8 @@ type Field = keyof typeof fields;
 const isField = (text: string): text is Field => Object.hasOwn(fields, text);
 
 /** Parses a selector. Throws Error with the text of Kubernetes. */
-export function* parseShardSelector(given: string): Steps<ShardSelector> {
-  const source = given.trim();
+export function* parseShardSelector(text: string): Steps<ShardSelector> {
+  const source = text.trim();
   if (source === '') throw new Error('empty shard selector is not allowed; omit the parameter for unfiltered lists');
   const ranges = rangesOf(yield* expressionOf(source));
   const [{ field }] = ranges as readonly [Range, ...Range[]];
@@ -112,7 +112,7 @@ function pathOf(expr: Expr): string {
 }
 
 const digits = 16;
-const whole = '0x10000000000000000';
+const rangeEnd = '0x10000000000000000';
 
 function boundOf(expr: Expr, name: string): string {
   if (expr.kind !== 'literal')
@@ -128,8 +128,8 @@ function boundOf(expr: Expr, name: string): string {
   }
   const wrong = [...hex].find((character) => !/[0-9a-f]/.test(character));
   if (wrong !== undefined) throw new Error(`${name}: invalid hex character ${quote(wrong)} in ${quote(text)}`);
-  if (length > digits && text !== whole) {
-    throw new Error(`${name}: ${length}-digit hex value must be '${whole}' (2^64), got ${quote(text)}`);
+  if (length > digits && text !== rangeEnd) {
+    throw new Error(`${name}: ${length}-digit hex value must be '${rangeEnd}' (2^64), got ${quote(text)}`);
   }
   if (length < digits) {
     throw new Error(

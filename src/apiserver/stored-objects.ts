@@ -62,18 +62,18 @@ export class StoredObjects implements ObjectSource {
     const prefix = storagePrefix(type);
     const known = this.#collections.get(prefix);
     if (known !== undefined) return known;
-    const made = Collection.open(this.#store, prefix, { clock: this.#clock, log: this.#log });
-    this.#collections.set(prefix, made);
-    made.then(
+    const opening = Collection.open(this.#store, prefix, { clock: this.#clock, log: this.#log });
+    this.#collections.set(prefix, opening);
+    opening.then(
       (collection) => this.#collections.set(prefix, collection),
       // The promise of a failed read must not be kept.
       () => this.#collections.delete(prefix),
     );
-    return made;
+    return opening;
   }
 }
 
-interface Surroundings {
+interface CollectionOptions {
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -100,15 +100,15 @@ class Collection {
   #loads = 0;
   #changes: Subscription | undefined;
 
-  private constructor(store: Store, prefix: string, { clock, log }: Surroundings) {
+  private constructor(store: Store, prefix: string, { clock, log }: CollectionOptions) {
     this.#store = store;
     this.#prefix = prefix;
     this.#clock = clock;
     this.#log = log;
   }
 
-  static async open(store: Store, prefix: string, given: Surroundings): Promise<Collection> {
-    const collection = new Collection(store, prefix, given);
+  static async open(store: Store, prefix: string, options: CollectionOptions): Promise<Collection> {
+    const collection = new Collection(store, prefix, options);
     await collection.#load();
     return collection;
   }
@@ -140,8 +140,8 @@ class Collection {
   }
 
   /** Reads everything again until that succeeds. Meanwhile the known objects are kept. Ends if the store is closed. */
-  async #loadAgain(why: unknown): Promise<void> {
-    for (let error = why; !(error instanceof StoreClosed); await this.#clock.sleep(retryMs)) {
+  async #loadAgain(cause: unknown): Promise<void> {
+    for (let error = cause; !(error instanceof StoreClosed); await this.#clock.sleep(retryMs)) {
       try {
         return await this.#load();
       } catch (failure) {

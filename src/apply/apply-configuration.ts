@@ -52,7 +52,7 @@ export function* applyConfiguration(applying: ApplyContext): Steps<Applied> {
   try {
     const applied = yield* appliedAs({ ...applying, config: withoutEntries(applying.config) });
     if (applying.isScale && applied.changed) {
-      throw improper(applying.config, noVersionOfKind(groupVersion(applying.kind)));
+      throw unconvertedObject(applying.config, noVersionOfKind(groupVersion(applying.kind)));
     }
     return applied;
   } catch (error) {
@@ -76,8 +76,8 @@ function unidentified({ live, schema }: ApplyContext, { message }: UnidentifiedI
 }
 
 /** Returns the error for a stored object that does not fit its schema. */
-const unreadableLive = (stored: JsonObject, why: string): ApiError =>
-  untyped(`failed to create typed live object (${objectName(stored)}): ${why}`);
+const unreadableLive = (stored: JsonObject, message: string): ApiError =>
+  untyped(`failed to create typed live object (${objectName(stored)}): ${message}`);
 
 function* appliedAs(applying: ApplyContext): Steps<Applied> {
   const live = applying.live === undefined ? zeroObject(applying.schema) : withoutOwners(asJson(applying.live));
@@ -140,7 +140,7 @@ function* apply(applying: ApplyContext, live: JsonObject, stored: Owners, force:
   yield;
   const object = yield* pruneFields(applying, merged, owners, previous);
   yield;
-  const kept = yield* updateOwners(owners, new Comparisons(applying, { live: versions, next: object }), {
+  const managers = yield* updateOwners(owners, new Comparisons(applying, { live: versions, next: object }), {
     self: identity,
     force,
   });
@@ -148,14 +148,14 @@ function* apply(applying: ApplyContext, live: JsonObject, stored: Owners, force:
   const changed = !(yield* sameInSteps(live, object));
   const own = ownableFields(fields);
   yield;
-  if (own.size === 0) kept.delete(identity);
-  else kept.set(identity, { ...bare, time: changed ? timestamp(applying.now) : previous?.time, fields: own });
-  return { object: yield* withOwners(changed ? object : live, kept), changed };
+  if (own.size === 0) managers.delete(identity);
+  else managers.set(identity, { ...bare, time: changed ? timestamp(applying.now) : previous?.time, fields: own });
+  return { object: yield* withOwners(changed ? object : live, managers), changed };
 }
 
-/** Returns the error for an apply result that does not fit the kind's Go type. `why` is the text of Go's converter. */
-export const unconvertible = (config: JsonObject, why: string): ApiError =>
-  improper(config, `unable to convert unstructured object to ${kindOf(config)}: ${why}`);
+/** Returns the error for an apply result that does not fit the kind's Go type. `message` is the text of Go's converter. */
+export const unconvertible = (config: JsonObject, message: string): ApiError =>
+  unconvertedObject(config, `unable to convert unstructured object to ${kindOf(config)}: ${message}`);
 
-const improper = (config: JsonObject, why: string): ApiError =>
-  untyped(`failed to convert new object (${objectName(config)}) to proper version: ${why}`);
+const unconvertedObject = (config: JsonObject, message: string): ApiError =>
+  untyped(`failed to convert new object (${objectName(config)}) to proper version: ${message}`);

@@ -12,10 +12,10 @@ export function atomicPaths(shape: Shape, value: JsonObject): readonly string[] 
   const path: PathElement[] = [];
   const below = (element: PathElement, inner: Shape, item: Json): void => {
     path.push(element);
-    look(inner, item);
+    visit(inner, item);
     path.pop();
   };
-  const look = (at: Shape, item: Json): void => {
+  const visit = (at: Shape, item: Json): void => {
     const form = formOf(at, item);
     if (form === 'map' && at.map !== undefined && isObject(item)) {
       if (at.map.atomic) found.push(printPath(path));
@@ -29,6 +29,6 @@ export function atomicPaths(shape: Shape, value: JsonObject): readonly string[] 
       for (const [index, entry] of item.entries()) below(indexElement(index), items, entry);
     }
   };
-  look(shape, value);
+  visit(shape, value);
   return found;
 }

@@ -7,7 +7,7 @@ import { itemsByElement } from './list-items.js';
 import { fieldElement, type PathElement } from './path-element.js';
 import { type Form, formOf, type ListShape, type MapShape, maxShapeDepth, type Shape, shapeOfMember } from './shape.js';
 
-type Found = ReadonlyMap<PathElement, readonly Json[]>;
+type ItemsByElement = ReadonlyMap<PathElement, readonly Json[]>;
 
 /** The fields that differ between two values. */
 export interface Comparison {
@@ -29,26 +29,26 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
   const postponed = new DeferredWork();
   const keepPlace = pathRestorer(path);
 
-  function both(at: Shape, left: Json, right: Json): void {
+  function compareValues(at: Shape, left: Json, right: Json): void {
     if (left === right) return;
     if (path.length >= maxShapeDepth) {
-      whole(left, right);
+      compareWhole(left, right);
       return;
     }
     const leftForm = formOf(at, left);
     const rightForm = formOf(at, right);
     // If the forms of the values differ, they are compared in both forms.
-    as(leftForm, at, left, right);
-    if (leftForm !== rightForm) as(rightForm, at, left, right);
+    compareAs(leftForm, at, left, right);
+    if (leftForm !== rightForm) compareAs(rightForm, at, left, right);
   }
 
-  function as(form: Form, at: Shape, left: Json, right: Json): void {
+  function compareAs(form: Form, at: Shape, left: Json, right: Json): void {
     if (form === 'map' && at.map !== undefined) members(at.map, left, right);
     else if (form === 'list' && at.list !== undefined) items(at.list, left, right);
-    else whole(left, right);
+    else compareWhole(left, right);
   }
 
-  function whole(left: Json, right: Json): void {
+  function compareWhole(left: Json, right: Json): void {
     if (!same(left, right)) modified.add(path);
   }
 
@@ -58,20 +58,20 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
     const names = Object.keys(l);
     const newNames = Object.keys(r);
     if (map.atomic || (names.length === 0 && newNames.length === 0)) {
-      whole(left, right);
+      compareWhole(left, right);
       return;
     }
     const old = (at: number): void => {
       const name = names[at] ?? '';
       const element = fieldElement(name);
       const value = l[name] ?? null;
-      if (!Object.hasOwn(r, name)) graft(removed, element, shapeOfMember(map, name), value);
-      else below(element, shapeOfMember(map, name), value, r[name] ?? null);
+      if (!Object.hasOwn(r, name)) addSubtree(removed, element, shapeOfMember(map, name), value);
+      else compareBelow(element, shapeOfMember(map, name), value, r[name] ?? null);
     };
     const now = (at: number): void => {
       const name = newNames[at] ?? '';
       if (Object.hasOwn(l, name)) return;
-      graft(added, fieldElement(name), shapeOfMember(map, name), r[name] ?? null);
+      addSubtree(added, fieldElement(name), shapeOfMember(map, name), r[name] ?? null);
     };
     postponed.each(names.length, old, keepPlace);
     postponed.each(newNames.length, now, keepPlace);
@@ -81,10 +81,10 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
     const l = isList(left) ? left : [];
     const r = isList(right) ? right : [];
     if (list.type === 'atomic' || (l.length === 0 && r.length === 0)) {
-      whole(left, right);
+      compareWhole(left, right);
       return;
     }
-    const compareItems = (old: Found, now: Found): void => {
+    const compareItems = (old: ItemsByElement, now: ItemsByElement): void => {
       const elements = [...old.keys(), ...[...now.keys()].filter((element) => !old.has(element))];
       const compareItem = (at: number): void => {
         const element = elements[at] ?? '';
@@ -92,7 +92,7 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
       };
       postponed.each(elements.length, compareItem, keepPlace);
     };
-    const withOld = (old: Found): void =>
+    const withOld = (old: ItemsByElement): void =>
       itemsByElement(list, r, postponed, (now) => compareItems(old, now), { keepPlace });
     itemsByElement(list, l, postponed, withOld, { keepPlace });
   }
@@ -109,32 +109,32 @@ export function* compare(shape: Shape, before: Json, after: Json): Steps<Compari
       return;
     }
     if (before.length > 1) {
-      if (is !== undefined) graft(added, element, list.items, is);
+      if (is !== undefined) addSubtree(added, element, list.items, is);
       removed.add([...path, element]);
       return;
     }
     if (after.length > 1) {
-      if (was !== undefined) graft(removed, element, list.items, was);
+      if (was !== undefined) addSubtree(removed, element, list.items, was);
       added.add([...path, element]);
       return;
     }
-    if (was === undefined && is !== undefined) graft(added, element, list.items, is);
-    else if (was !== undefined && is === undefined) graft(removed, element, list.items, was);
-    else if (was !== undefined && is !== undefined) below(element, list.items, was, is);
+    if (was === undefined && is !== undefined) addSubtree(added, element, list.items, is);
+    else if (was !== undefined && is === undefined) addSubtree(removed, element, list.items, was);
+    else if (was !== undefined && is !== undefined) compareBelow(element, list.items, was, is);
   }
 
   /** Adds a value with everything in it. Branches never overlap, so that their contents can be added later. */
-  function graft(set: FieldSetBuilder, element: PathElement, inner: Shape, value: Json): void {
+  function addSubtree(set: FieldSetBuilder, element: PathElement, inner: Shape, value: Json): void {
     set.graft(path, element, wholeNode(inner, value, postponed, path.length));
   }
 
-  function below(element: PathElement, inner: Shape, left: Json, right: Json): void {
+  function compareBelow(element: PathElement, inner: Shape, left: Json, right: Json): void {
     path.push(element);
-    both(inner, left, right);
+    compareValues(inner, left, right);
     path.pop();
   }
 
-  both(shape, before, after);
+  compareValues(shape, before, after);
   yield* postponed.rest();
   return { added: added.set(), modified: modified.set(), removed: removed.set() };
 }

@@ -18,7 +18,7 @@ import type { ApplyContext } from './write-context.js';
  */
 export function* checkOwnerless({ live, schema, kind, isScale }: ApplyContext): Steps<void> {
   if (live === undefined || (live.metadata.managedFields ?? []).length > 0) return;
-  const unowned = (why: string): ApiError => untyped(`failed to create manager for existing fields: ${why}`);
+  const unowned = (message: string): ApiError => untyped(`failed to create manager for existing fields: ${message}`);
   if (isScale) {
     const unconverted = `failed to convert live object (/; ${kindText(kind)}) to proper version`;
     throw unowned(`${unconverted}: ${noVersionOfKind(groupVersion(kind))}`);
@@ -31,8 +31,8 @@ export function* checkOwnerless({ live, schema, kind, isScale }: ApplyContext): 
 
 /** Throws for a configuration of another kind. */
 export function checkKind({ config, kind }: ApplyContext): void {
-  const given = kindOf(config);
-  if (given !== kindText(kind)) throw badRequest(`invalid object type: ${given}`);
+  const configKind = kindOf(config);
+  if (configKind !== kindText(kind)) throw badRequest(`invalid object type: ${configKind}`);
 }
 
 /** Throws for a configuration that names owners, or does not fit the schema. */
@@ -80,6 +80,6 @@ function wrongTime(entry: Json): string | undefined {
 export const wrongOwners = (config: JsonObject): string | undefined =>
   entriesOf(config)
     ?.map(wrongTime)
-    .find((why) => why !== undefined);
+    .find((problem) => problem !== undefined);
 
 const entryTexts = ['manager', 'operation', 'apiVersion', 'fieldsType', 'subresource'];

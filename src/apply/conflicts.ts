@@ -25,14 +25,14 @@ export class FieldConflicts extends Error {
 
   /** Returns the conflicts without these fields; undefined if none is left. */
   without(fields: FieldSet): FieldConflicts | undefined {
-    const left = this.conflicts
+    const remaining = this.conflicts
       .map(({ owner, fields: of }) => ({ owner, fields: difference(of, fields) }))
       .filter(({ fields: of }) => !isEmpty(of));
-    return left.length > 0 ? new FieldConflicts(left) : undefined;
+    return remaining.length > 0 ? new FieldConflicts(remaining) : undefined;
   }
 }
 
-interface Told {
+interface ReportedConflict {
   readonly by: string;
   readonly field: string;
 }
@@ -41,19 +41,19 @@ interface Told {
 const aroundEach = 80;
 
 /** Returns the conflicts in the order of their owners, as many as a response lists. */
-function toldOf(conflicts: readonly FieldConflict[]): readonly Told[] {
-  const told: Told[] = [];
-  let room = maxViolationChars;
+function reportedConflicts(conflicts: readonly FieldConflict[]): readonly ReportedConflict[] {
+  const reported: ReportedConflict[] = [];
+  let remaining = maxViolationChars;
   for (const { owner, fields } of conflicts.toSorted((a, b) => compareText(identityOf(a.owner), identityOf(b.owner)))) {
     const by = printOwner(owner);
     for (const path of paths(fields)) {
-      if (room < 0) return told;
+      if (remaining < 0) return reported;
       const field = printPath(path);
-      room -= 2 * field.length + by.length + aroundEach;
-      told.push({ by, field });
+      remaining -= 2 * field.length + by.length + aroundEach;
+      reported.push({ by, field });
     }
   }
-  return told;
+  return reported;
 }
 
 /**
@@ -61,23 +61,23 @@ function toldOf(conflicts: readonly FieldConflict[]): readonly Told[] {
  * message. The message counts all conflicts; the number of listed conflicts is limited.
  */
 export function conflictError({ conflicts }: FieldConflicts): ApiError {
-  const told = toldOf(conflicts);
-  const causes = told.map(({ by, field }) => ({
+  const reported = reportedConflicts(conflicts);
+  const causes = reported.map(({ by, field }) => ({
     reason: 'FieldManagerConflict',
     message: `conflict with ${by}`,
     field,
   }));
   const all = conflicts.reduce((sum, { fields }) => sum + count(fields), 0);
-  return new ApiError({ reason: 'Conflict', message: conflictMessage(told, all), details: { causes } });
+  return new ApiError({ reason: 'Conflict', message: conflictMessage(reported, all), details: { causes } });
 }
 
-function conflictMessage(told: readonly Told[], all: number): string {
-  const [first] = told;
+function conflictMessage(reported: readonly ReportedConflict[], all: number): string {
+  const [first] = reported;
   if (first !== undefined && all === 1) {
     return `Apply failed with 1 conflict: conflict with ${first.by}: ${first.field}`;
   }
-  const lines = told.flatMap(({ by, field }, at) => [
-    ...(told[at - 1]?.by === by ? [] : [`conflicts with ${by}:`]),
+  const lines = reported.flatMap(({ by, field }, at) => [
+    ...(reported[at - 1]?.by === by ? [] : [`conflicts with ${by}:`]),
     `- ${field}`,
   ]);
   return `Apply failed with ${all} conflicts: ${lines.join('\n')}`;

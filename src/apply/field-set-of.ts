@@ -18,19 +18,19 @@ export function* fieldSetOf(shape: Shape, value: Json): Steps<FieldSet> {
   return below;
 }
 
-interface Place {
+interface NodeContext {
   readonly depth: number;
   readonly later: DeferredWork;
 }
 
-function declared(shape: Shape, value: Json, place: Place): FieldNode {
+function declared(shape: Shape, value: Json, place: NodeContext): FieldNode {
   const form = formOf(shape, value);
   if (form === 'scalar' || place.depth >= maxShapeDepth) return leaf;
   if (form === 'list') return shape.list === undefined ? leaf : declaredItems(shape.list, value, place);
   return shape.map === undefined ? leaf : declaredMembers(shape.map, value, place);
 }
 
-function declaredMembers(map: MapShape, value: Json, { depth, later }: Place): FieldNode {
+function declaredMembers(map: MapShape, value: Json, { depth, later }: NodeContext): FieldNode {
   if (map.atomic) return leaf;
   if (!isObject(value)) return nothing;
   const out = new Map<PathElement, FieldNode>();
@@ -41,12 +41,12 @@ function declaredMembers(map: MapShape, value: Json, { depth, later }: Place): F
     const item = value[name] ?? null;
     const inner = declared(shapeOfMember(map, name), item, place);
     const counts = item === null || (isObject(item) && Object.keys(item).length === 0) || !map.fields.has(name);
-    put(out, fieldElement(name), inner, counts);
+    addNode(out, fieldElement(name), inner, counts);
   };
-  return whatIsIn(out, later.each(names.length, declare));
+  return nodeFrom(out, later.each(names.length, declare));
 }
 
-function declaredItems(list: ListShape, value: Json, { depth, later }: Place): FieldNode {
+function declaredItems(list: ListShape, value: Json, { depth, later }: NodeContext): FieldNode {
   if (list.type === 'atomic') return leaf;
   if (!isList(value) || value.length === 0) return nothing;
   const out = new Map<PathElement, FieldNode>();
@@ -56,7 +56,7 @@ function declaredItems(list: ListShape, value: Json, { depth, later }: Place): F
     later.each(items.length, (at) => {
       const [element, same] = items[at] as (typeof items)[number];
       if (same.length > 1) out.set(element, leaf);
-      else put(out, element, declared(list.items, same[0] ?? null, place), true);
+      else addNode(out, element, declared(list.items, same[0] ?? null, place), true);
     });
   };
   itemsByElement(list, value, later, declareAll, { name: (of, item) => findPathElement(of, item) ?? nameless });
@@ -67,10 +67,10 @@ function declaredItems(list: ListShape, value: Json, { depth, later }: Place): F
 const nameless: PathElement = '';
 
 /** Returns the node of a container. If its members are postponed there are many of them, so it is not empty. */
-const whatIsIn = (below: FieldSet, isPostponed: boolean): FieldNode =>
+const nodeFrom = (below: FieldSet, isPostponed: boolean): FieldNode =>
   isPostponed || below.size > 0 ? { owned: false, below } : nothing;
 
-function put(out: Map<PathElement, FieldNode>, element: PathElement, inner: FieldNode, counts: boolean): void {
+function addNode(out: Map<PathElement, FieldNode>, element: PathElement, inner: FieldNode, counts: boolean): void {
   const owned = inner.owned || counts;
   if (inner !== nothing && inner !== leaf) out.set(element, { owned, below: inner.below });
   else if (owned) out.set(element, leaf);

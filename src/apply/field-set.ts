@@ -96,19 +96,19 @@ export function union(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right || right.size === 0) return left;
   if (left.size === 0) return right;
   let out: Map<PathElement, FieldNode> | undefined;
-  for (const [element, theirs] of right) {
-    const ours = left.get(element);
-    const joined = ours === undefined ? theirs : joinNodes(ours, theirs);
-    if (joined === ours) continue;
+  for (const [element, rightNode] of right) {
+    const leftNode = left.get(element);
+    const joined = leftNode === undefined ? rightNode : joinNodes(leftNode, rightNode);
+    if (joined === leftNode) continue;
     out ??= copyOf(left);
     out.set(element, joined);
   }
   return out ?? left;
 }
-function joinNodes(ours: FieldNode, theirs: FieldNode): FieldNode {
-  const deeper = union(ours.below, theirs.below);
-  const owned = ours.owned || theirs.owned;
-  return owned === ours.owned && deeper === ours.below ? ours : node(owned, deeper);
+function joinNodes(left: FieldNode, right: FieldNode): FieldNode {
+  const deeper = union(left.below, right.below);
+  const owned = left.owned || right.owned;
+  return owned === left.owned && deeper === left.below ? left : node(owned, deeper);
 }
 
 export function intersection(left: FieldSet, right: FieldSet): FieldSet {
@@ -136,22 +136,22 @@ export const recursiveDifference = (left: FieldSet, right: FieldSet): FieldSet =
 function subtract(left: FieldSet, right: FieldSet, recursive: boolean): FieldSet {
   if (left.size === 0 || right.size === 0) return left;
   let out: Map<PathElement, FieldNode> | undefined;
-  for (const [element, theirs] of right) {
-    const ours = left.get(element);
-    if (ours === undefined) continue;
-    const kept = recursive && theirs.owned ? undefined : subtractNode(ours, theirs, recursive);
-    if (kept === ours) continue;
+  for (const [element, rightNode] of right) {
+    const leftNode = left.get(element);
+    if (leftNode === undefined) continue;
+    const remaining = recursive && rightNode.owned ? undefined : subtractNode(leftNode, rightNode, recursive);
+    if (remaining === leftNode) continue;
     out ??= copyOf(left);
-    if (kept === undefined) out.delete(element);
-    else out.set(element, kept);
+    if (remaining === undefined) out.delete(element);
+    else out.set(element, remaining);
   }
   return out ?? left;
 }
-function subtractNode(ours: FieldNode, theirs: FieldNode, recursive: boolean): FieldNode | undefined {
-  const owned = ours.owned && !theirs.owned;
-  const deeper = subtract(ours.below, theirs.below, recursive);
+function subtractNode(left: FieldNode, right: FieldNode, recursive: boolean): FieldNode | undefined {
+  const owned = left.owned && !right.owned;
+  const deeper = subtract(left.below, right.below, recursive);
   if (!owned && deeper.size === 0) return undefined;
-  return owned === ours.owned && deeper === ours.below ? ours : node(owned, deeper);
+  return owned === left.owned && deeper === left.below ? left : node(owned, deeper);
 }
 
 /** Yields every path of the set: at each level first its own members, then deeper ones, both sorted. */

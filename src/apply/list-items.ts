@@ -18,7 +18,7 @@ export class UnidentifiedItem extends Error {
 export function pathElementOf(list: ListShape, item: Json): PathElement {
   const element = findPathElement(list, item);
   if (element !== undefined) return element;
-  throw new UnidentifiedItem(list.type === 'map' ? whyUnkeyed(list, item) : whyNoValue(item));
+  throw new UnidentifiedItem(list.type === 'map' ? unkeyedReason(list, item) : whyNoValue(item));
 }
 
 /** Like `pathElementOf`, but undefined for an item without identity. */
@@ -37,7 +37,7 @@ function keyed(list: ListShape, item: Json): PathElement | undefined {
 
 const isScalar = (item: Json): boolean => item !== null && !isList(item) && !isObject(item);
 
-function whyUnkeyed(list: ListShape, item: Json): string {
+function unkeyedReason(list: ListShape, item: Json): string {
   if (item === null) return 'associative list with keys may not have a null element';
   if (!isObject(item) || isNonJson(item)) return 'associative list with keys may not have non-map elements';
   return `associative list with keys has an element that omits all key fields ${quoteList(list.keys)} (and doesn't have default values for any key fields)`;
@@ -50,14 +50,14 @@ function whyNoValue(item: Json): string {
 }
 
 /**
- * Groups the items by their path elements, in the order of first appearance, and calls `then` with the result. `name`
+ * Groups the items by their path elements, in the order of first appearance, and calls `onItems` with the result. `name`
  * returns the path element of an item; items for which it returns undefined are left out.
  */
 export function itemsByElement(
   list: ListShape,
   items: readonly Json[],
   later: DeferredWork,
-  then: (found: ReadonlyMap<PathElement, readonly Json[]>) => void,
+  onItems: (found: ReadonlyMap<PathElement, readonly Json[]>) => void,
   {
     name = pathElementOf,
     keepPlace,
@@ -72,5 +72,5 @@ export function itemsByElement(
     if (same === undefined) found.set(element, [item]);
     else same.push(item);
   };
-  later.each(items.length, add, keepPlace, () => then(found));
+  later.each(items.length, add, keepPlace, () => onItems(found));
 }

@@ -70,8 +70,8 @@ function* readEntry(entry: ManagedFieldsEntry, index: number, stored: boolean): 
   if (fieldsType !== 'FieldsV1') {
     throw new Error(`invalid fieldsType ${quote(fieldsType)} in managed fields entry ${index}`);
   }
-  const given = fieldsV1 ?? {};
-  const fields = stored ? yield* readWrittenFieldSet(given) : readFieldSet(given);
+  const written = fieldsV1 ?? {};
+  const fields = stored ? yield* readWrittenFieldSet(written) : readFieldSet(written);
   return {
     manager: entry.manager ?? '',
     operation,

@@ -20,13 +20,13 @@ export function* merge(shape: Shape, live: Json, config: Json): Steps<Json> {
   return found ?? null;
 }
 
-interface Place {
+interface NodeContext {
   readonly depth: number;
   readonly later: DeferredWork;
 }
-const within = ({ depth, later }: Place): Place => ({ depth: depth + 1, later });
+const deeperContext = ({ depth, later }: NodeContext): NodeContext => ({ depth: depth + 1, later });
 
-function merged(shape: Shape, live: Json | undefined, config: Json | undefined, place: Place): Json | undefined {
+function merged(shape: Shape, live: Json | undefined, config: Json | undefined, place: NodeContext): Json | undefined {
   if (config === undefined) return live;
   if (live === undefined || place.depth >= maxShapeDepth) return config;
   const form = formOf(shape, config);
@@ -35,13 +35,13 @@ function merged(shape: Shape, live: Json | undefined, config: Json | undefined, 
   return config;
 }
 
-function mergedMembers(map: MapShape, live: Json, config: Json, place: Place): Json | undefined {
+function mergedMembers(map: MapShape, live: Json, config: Json, place: NodeContext): Json | undefined {
   const l = isObject(live) ? live : {};
   const c = isObject(config) ? config : {};
   if (map.atomic) return config;
   const names = Object.keys(c);
   if (names.length === 0 && isEmpty(l)) return config;
-  const inner = within(place);
+  const inner = deeperContext(place);
   let isKept = false;
   const mergeAt = (out: Record<string, Json>, at: number): void => {
     const name = names[at] ?? '';
@@ -57,7 +57,7 @@ function mergedMembers(map: MapShape, live: Json, config: Json, place: Place): J
   return isPostponed || isKept || !isEmpty(copy) ? copy : undefined;
 }
 
-function mergedItems(list: ListShape, live: Json, config: Json, place: Place): Json | undefined {
+function mergedItems(list: ListShape, live: Json, config: Json, place: NodeContext): Json | undefined {
   const l = isList(live) ? live : [];
   const c = isList(config) ? config : [];
   if (list.type === 'atomic' || (l.length === 0 && c.length === 0)) return config;
@@ -79,7 +79,7 @@ function mergedItems(list: ListShape, live: Json, config: Json, place: Place): J
 
   const out: Json[] = [];
   const { later } = place;
-  const inner = within(place);
+  const inner = deeperContext(place);
   const mergeAll = (): void => {
     const order = [...mergeOrder(liveElements, [...configItems.keys()])];
     later.each(order.length, (at) => {
@@ -112,36 +112,36 @@ function* mergeOrder(
   let l = 0;
   let a = 0;
   while (l < live.length || a < applied.length) {
-    const here = live[l];
-    const wanted = applied[a];
-    if (here !== undefined && wanted !== undefined) {
-      if (here === wanted) {
-        done.add(here);
-        yield { element: here };
+    const liveElement = live[l];
+    const appliedElement = applied[a];
+    if (liveElement !== undefined && appliedElement !== undefined) {
+      if (liveElement === appliedElement) {
+        done.add(liveElement);
+        yield { element: liveElement };
         l++;
         a++;
         nextShared++;
         continue;
       }
       const due = shared[nextShared];
-      if (isApplied.has(here) && due !== undefined && due !== here) {
+      if (isApplied.has(liveElement) && due !== undefined && due !== liveElement) {
         l++;
         continue;
       }
     }
-    if (here !== undefined) {
-      if (!isApplied.has(here)) {
-        yield { element: here, live: l };
+    if (liveElement !== undefined) {
+      if (!isApplied.has(liveElement)) {
+        yield { element: liveElement, live: l };
         l++;
         continue;
       }
-      if (done.has(here)) l++;
+      if (done.has(liveElement)) l++;
     }
-    if (wanted !== undefined) {
-      done.add(wanted);
-      yield { element: wanted };
+    if (appliedElement !== undefined) {
+      done.add(appliedElement);
+      yield { element: appliedElement };
       a++;
-      if (shared[nextShared] === wanted) nextShared++;
+      if (shared[nextShared] === appliedElement) nextShared++;
     }
   }
 }

@@ -85,15 +85,15 @@ export function* recordUpdate(
  * they are valid.
  */
 function* ownersBefore(live: JsonObject | undefined, next: JsonObject, isSubresource: boolean): Steps<Owners> {
-  const kept = yield* storedOwners(live);
+  const stored = yield* storedOwners(live);
   const sent = managedFieldsOf(next);
-  if (isSubresource || sent === undefined || same(sent, live && managedFieldsOf(live))) return kept;
+  if (isSubresource || sent === undefined || same(sent, live && managedFieldsOf(live))) return stored;
   if (isReset(sent)) return noOwners;
   try {
     const owners = yield* readManagedFields(sent);
-    return owners.size === 0 ? kept : owners;
+    return owners.size === 0 ? stored : owners;
   } catch {
-    return kept;
+    return stored;
   }
 }
 
@@ -110,19 +110,19 @@ export function* ownersAfterUpdate(
   const changes = yield* comparisons.in(writing.apiVersion);
   yield;
   const fitting = yield* reconcileOwners(writing, live, owners);
-  const kept = yield* updateOwners(fitting, comparisons, { self: undefined, force: true });
+  const updated = yield* updateOwners(fitting, comparisons, { self: undefined, force: true });
   yield;
   const own = changes === undefined ? emptySet : ownableFields(changes.written);
-  if (isEmpty(own)) return capped(kept);
+  if (isEmpty(own)) return capped(updated);
 
   const { manager, apiVersion, subresource = '' } = writing;
   const bare = { manager, operation: 'Update', apiVersion, subresource } as const;
   const identity = identityOf(bare);
-  const fields = union(own, kept.get(identity)?.fields ?? emptySet);
+  const fields = union(own, updated.get(identity)?.fields ?? emptySet);
   // The owner moves behind those who wrote before.
-  kept.delete(identity);
-  kept.set(identity, { ...bare, time: timestamp(writing.now), fields });
-  return capped(kept);
+  updated.delete(identity);
+  updated.set(identity, { ...bare, time: timestamp(writing.now), fields });
+  return capped(updated);
 }
 
 /**
@@ -136,24 +136,24 @@ export function* updateOwners(
   comparisons: Comparisons,
   { self, force }: { readonly self: string | undefined; readonly force: boolean },
 ): Steps<Map<string, Owner>> {
-  const kept = new Map<string, Owner>();
+  const updated = new Map<string, Owner>();
   const conflicts: FieldConflict[] = [];
   for (const [identity, owner] of owners) {
     if (identity === self) {
-      if (!isEmpty(owner.fields)) kept.set(identity, owner);
+      if (!isEmpty(owner.fields)) updated.set(identity, owner);
       continue;
     }
     const changes = yield* comparisons.in(owner.apiVersion);
     if (changes === undefined) continue;
-    const taken = intersection(owner.fields, changes.written);
+    const overwritten = intersection(owner.fields, changes.written);
     yield;
-    if (!isEmpty(taken) && !force) conflicts.push({ owner, fields: taken });
-    const fields = difference(difference(owner.fields, taken), changes.removed);
-    if (!isEmpty(fields)) kept.set(identity, fields === owner.fields ? owner : { ...owner, fields });
+    if (!isEmpty(overwritten) && !force) conflicts.push({ owner, fields: overwritten });
+    const fields = difference(difference(owner.fields, overwritten), changes.removed);
+    if (!isEmpty(fields)) updated.set(identity, fields === owner.fields ? owner : { ...owner, fields });
     yield;
   }
   if (conflicts.length > 0) throw new FieldConflicts(conflicts);
-  return kept;
+  return updated;
 }
 
 /** Adapts the fields of the owners to the current schema, in which a list or map may have become atomic. */
@@ -161,9 +161,9 @@ export function* reconcileOwners(writing: WriteContext, live: LiveVersions, owne
   if (isBuiltIn(writing.schema)) return owners;
   const fitting = new Map<string, Owner>();
   for (const [identity, owner] of owners) {
-    const there = yield* live.in(owner.apiVersion);
-    if (there === undefined) continue;
-    const fields = reconcileFieldSet(there.shape, owner.fields);
+    const version = yield* live.in(owner.apiVersion);
+    if (version === undefined) continue;
+    const fields = reconcileFieldSet(version.shape, owner.fields);
     fitting.set(identity, fields === owner.fields ? owner : { ...owner, fields });
   }
   return fitting;
@@ -177,7 +177,7 @@ function capped(owners: Owners): Owners {
   if (count <= maxUpdateManagers) return owners;
   updates.sort(([a, one], [b, other]) => seconds(one.time) - seconds(other.time) || compareText(a, b));
 
-  const kept = new Map(owners);
+  const result = new Map(owners);
   const firstOfVersion = new Map<string, string>();
   for (const [identity, owner] of updates) {
     if (count <= maxUpdateManagers) break;
@@ -191,12 +191,12 @@ function capped(owners: Owners): Owners {
     const bucket = identityOf(bare);
     // If this is the bucket itself, the first entry of the version joins it: nothing has been joined with that one yet.
     const joins = identity === bucket ? first : identity;
-    const into = kept.has(bucket) ? bucket : first;
-    const fields = union(kept.get(joins)?.fields ?? emptySet, kept.get(into)?.fields ?? emptySet);
-    kept.delete(joins);
-    kept.delete(into);
-    kept.set(bucket, { ...bare, time: owner.time, fields });
+    const into = result.has(bucket) ? bucket : first;
+    const fields = union(result.get(joins)?.fields ?? emptySet, result.get(into)?.fields ?? emptySet);
+    result.delete(joins);
+    result.delete(into);
+    result.set(bucket, { ...bare, time: owner.time, fields });
     count--;
   }
-  return kept;
+  return result;
 }

@@ -38,20 +38,20 @@ const keyLimits = { maxDepth: Number.POSITIVE_INFINITY, maxValues: 1_000 };
 export function readPathElement(text: string): PathElement | undefined {
   if (text.length < 2) throw new Error('key must be 2 characters long:');
   if (text[1] !== ':') throw new Error(`missing colon: ${text}`);
-  const rest = text.slice(2);
+  const content = text.slice(2);
   switch (text[0]) {
     case 'f':
       return text;
     case 'v':
-      return valueElement(parseJson(rest));
+      return valueElement(parseJson(content));
     case 'k': {
-      const keys = readJson(rest, keyLimits).value;
+      const keys = readJson(content, keyLimits).value;
       if (!isObject(keys)) throw new Error(`expected an object: ${text}`);
       return keyElement(Object.entries(keys));
     }
     case 'i': {
-      if (!/^[+-]?\d{1,18}$/.test(rest)) throw new Error(`strconv.Atoi: parsing ${quote(rest)}: invalid syntax`);
-      return indexElement(Number(rest));
+      if (!/^[+-]?\d{1,18}$/.test(content)) throw new Error(`strconv.Atoi: parsing ${quote(content)}: invalid syntax`);
+      return indexElement(Number(content));
     }
     default:
       return undefined;
@@ -60,18 +60,18 @@ export function readPathElement(text: string): PathElement | undefined {
 
 /** Formats an element as error texts do: `.data`, `[name="x"]`, `[="v"]`, `[0]`. */
 function printPathElement(element: PathElement, printNumber: PrintNumber): string {
-  const rest = element.slice(2);
+  const content = element.slice(2);
   switch (element[0]) {
     case 'k': {
-      const keys = Object.entries(parseJson(rest) as JsonObject);
+      const keys = Object.entries(parseJson(content) as JsonObject);
       return `[${keys.map(([name, value]) => `${name}=${printed(value, printNumber)}`).join(',')}]`;
     }
     case 'v':
-      return `[=${printed(parseJson(rest), printNumber)}]`;
+      return `[=${printed(parseJson(content), printNumber)}]`;
     case 'i':
-      return `[${rest}]`;
+      return `[${content}]`;
     default:
-      return `.${rest}`;
+      return `.${content}`;
   }
 }
 
@@ -133,10 +133,10 @@ function textsBetween(begin: string, elements: readonly PathElement[], end: stri
 const ranks: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 };
 
 function contentOf(element: PathElement): Json {
-  const rest = element.slice(2);
-  if (element[0] === 'f') return rest;
-  const content = parseJson(rest) as Json;
-  return element[0] === 'k' && isObject(content) ? Object.entries(content).flat() : content;
+  const content = element.slice(2);
+  if (element[0] === 'f') return content;
+  const parsed = parseJson(content) as Json;
+  return element[0] === 'k' && isObject(parsed) ? Object.entries(parsed).flat() : parsed;
 }
 
 /** Compares contents of elements: numbers come before strings, booleans, lists, maps and null. */

@@ -39,9 +39,9 @@ export function* pruneFields(
   yield;
   const gone = intersection(difference(mergedFields, leftFields), last);
   yield;
-  const left = objectOrElse(remove(at.shape, at.object, gone), {});
-  if (previous.apiVersion === writing.apiVersion) return left;
-  return writing.versions?.convert(left, writing.apiVersion)?.object ?? left;
+  const pruned = objectOrElse(remove(at.shape, at.object, gone), {});
+  if (previous.apiVersion === writing.apiVersion) return pruned;
+  return writing.versions?.convert(pruned, writing.apiVersion)?.object ?? pruned;
 }
 
 /**
@@ -68,18 +68,18 @@ function* addBackOwned(
   }
   const first = ownedIn.get(apiVersion);
   ownedIn.delete(apiVersion);
-  let left = bare;
+  let restored = bare;
   if (first !== undefined)
-    left = yield* addBack(writing, { merged, bare: left, in: apiVersion, apiVersion, owned: first });
+    restored = yield* addBack(writing, { merged, bare: restored, in: apiVersion, apiVersion, owned: first });
   for (const [version, owned] of ownedIn) {
-    left = yield* addBack(writing, { merged, bare: left, in: apiVersion, apiVersion: version, owned });
+    restored = yield* addBack(writing, { merged, bare: restored, in: apiVersion, apiVersion: version, owned });
   }
-  return left;
+  return restored;
 }
 
 function* addBack(
   writing: WriteContext,
-  given: {
+  objects: {
     readonly merged: JsonObject;
     readonly bare: JsonObject;
     /** The version of `merged` and `bare`. */
@@ -89,25 +89,25 @@ function* addBack(
     readonly owned: FieldSet;
   },
 ): Steps<JsonObject> {
-  const from = { ...writing, apiVersion: given.in, schema: schemaIn(writing, given.merged, given.in) };
-  const attempt = (what: string): string =>
-    `${pruning}failed add back owned items: failed to convert ${what} object at version ${given.apiVersion}: `;
-  const merged = yield* inVersion(from, given.merged, given.apiVersion, attempt('merged'));
-  const bare = yield* inVersion(from, given.bare, given.apiVersion, attempt('pruned'));
-  if (merged === undefined || bare === undefined) return given.bare;
+  const from = { ...writing, apiVersion: objects.in, schema: schemaIn(writing, objects.merged, objects.in) };
+  const attempt = (label: string): string =>
+    `${pruning}failed add back owned items: failed to convert ${label} object at version ${objects.apiVersion}: `;
+  const merged = yield* inVersion(from, objects.merged, objects.apiVersion, attempt('merged'));
+  const bare = yield* inVersion(from, objects.bare, objects.apiVersion, attempt('pruned'));
+  if (merged === undefined || bare === undefined) return objects.bare;
   const { shape } = merged;
   yield;
   const mergedFields = withNamedMembers(yield* fieldSetOf(shape, merged.object), shape);
   yield;
   const bareFields = withNamedMembers(yield* fieldSetOf(shape, bare.object), shape);
   yield;
-  const kept = union(bareFields, withNamedMembers(given.owned, shape));
+  const ownedFields = union(bareFields, withNamedMembers(objects.owned, shape));
   yield;
-  const gone = difference(mergedFields, kept);
+  const gone = difference(mergedFields, ownedFields);
   yield;
-  const left = objectOrElse(remove(shape, merged.object, gone), {});
-  if (given.apiVersion === given.in) return left;
-  return writing.versions?.convert(left, given.in)?.object ?? given.bare;
+  const pruned = objectOrElse(remove(shape, merged.object, gone), {});
+  if (objects.apiVersion === objects.in) return pruned;
+  return writing.versions?.convert(pruned, objects.in)?.object ?? objects.bare;
 }
 
 const schemaIn = (writing: WriteContext, object: JsonObject, apiVersion: string): WriteContext['schema'] =>

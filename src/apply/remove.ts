@@ -15,25 +15,29 @@ export function remove(shape: Shape, value: Json, fields: FieldSet, depth = 0): 
   if (form === 'list') {
     const { list } = shape;
     if (list === undefined || !isList(value) || list.type === 'atomic') return emptied(value);
-    const left: Json[] = [];
+    const remaining: Json[] = [];
     for (const item of value) {
       const element = findPathElement(list, item);
       const node = element === undefined ? undefined : fields.get(element);
       if (node?.owned) continue;
-      left.push(node === undefined ? item : remove(list.items, item, node.below, depth + 1));
+      remaining.push(node === undefined ? item : remove(list.items, item, node.below, depth + 1));
     }
-    return left;
+    return remaining;
   }
   const { map } = shape;
   if (map === undefined || !isObject(value) || map.atomic) return emptied(value);
-  const left: Record<string, Json> = {};
+  const remaining: Record<string, Json> = {};
   for (const name of Object.keys(value)) {
     const node = fields.get(fieldElement(name));
     if (node?.owned) continue;
     const item = value[name] ?? null;
-    setMember(left, name, node === undefined ? item : remove(shapeOfMember(map, name), item, node.below, depth + 1));
+    setMember(
+      remaining,
+      name,
+      node === undefined ? item : remove(shapeOfMember(map, name), item, node.below, depth + 1),
+    );
   }
-  return left;
+  return remaining;
 }
 
 /** Returns the value without its content: an empty list or object; null for a scalar that does not fit its schema. */

@@ -24,13 +24,13 @@ const pathIn = (paths: ReplicasPaths, apiVersion: string): Path | undefined => p
 
 /** Returns the Scale with those owners of the object that own its replicas. */
 export function toScale(object: ApiObject, scale: ApiObject, paths: ReplicasPaths): ApiObject {
-  const kept = new Map<string, Owner>();
+  const owners = new Map<string, Owner>();
   for (const [identity, owner] of runSync(storedOwners(asJson(object)))) {
     const path = pathIn(paths, owner.apiVersion);
     if (path === undefined || !has(owner.fields, path)) continue;
-    kept.set(identity, { ...owner, apiVersion: scaleVersion, fields: setOf(replicas) });
+    owners.set(identity, { ...owner, apiVersion: scaleVersion, fields: setOf(replicas) });
   }
-  return runSync(withOwners(asJson(scale), kept));
+  return runSync(withOwners(asJson(scale), owners));
 }
 
 /**
@@ -44,15 +44,15 @@ export function fromScale(
   { paths, apiVersion }: { readonly paths: ReplicasPaths; readonly apiVersion: string },
 ): ApiObject {
   const scale = new Map(runSync(storedOwners(asJson(written))));
-  const kept = new Map<string, Owner>();
+  const owners = new Map<string, Owner>();
   for (const [identity, owner] of runSync(storedOwners(asJson(object)))) {
     if (!paths.has(owner.apiVersion)) continue;
     const path = pathIn(paths, owner.apiVersion);
     // The identity of an update contains the version, which differs in a Scale: only apply entries are found again.
-    if (path === undefined || !has(owner.fields, path) || scale.delete(identity)) kept.set(identity, owner);
+    if (path === undefined || !has(owner.fields, path) || scale.delete(identity)) owners.set(identity, owner);
     else {
       const fields = difference(owner.fields, setOf(path));
-      if (fields.size > 0) kept.set(identity, { ...owner, fields });
+      if (fields.size > 0) owners.set(identity, { ...owner, fields });
     }
   }
   const path = pathIn(paths, apiVersion);
@@ -61,9 +61,9 @@ export function fromScale(
       // With its identity in the Scale, the entry may duplicate one of the same owner. The next read keeps only one of
       // them.
       if (has(owner.fields, replicas)) {
-        kept.set(identity, { ...owner, apiVersion, time: undefined, fields: setOf(path) });
+        owners.set(identity, { ...owner, apiVersion, time: undefined, fields: setOf(path) });
       }
     }
   }
-  return runSync(withOwners(asJson(object), kept));
+  return runSync(withOwners(asJson(object), owners));
 }

@@ -73,7 +73,7 @@ const scalarShapes = Object.fromEntries(
   ]),
 ) as Record<ScalarKind, Shape>;
 
-const known = { strict: new WeakMap<Schema, Shape>(), preserving: new WeakMap<Schema, Shape>() };
+const shapeCaches = { strict: new WeakMap<Schema, Shape>(), preserving: new WeakMap<Schema, Shape>() };
 
 /** Returns the shape of a whole object. Its metadata has the usual shape, whatever the schema says. */
 export const shapeOfObject = oncePer((schema: Schema): Shape => {
@@ -93,7 +93,7 @@ export const shapeOfObject = oncePer((schema: Schema): Shape => {
  */
 function shapeOf(schema: Schema, preserving: boolean): Shape {
   const keeps = preserving || schema.preserveUnknownFields === true;
-  const cache = keeps ? known.preserving : known.strict;
+  const cache = keeps ? shapeCaches.preserving : shapeCaches.strict;
   const cached = cache.get(schema);
   if (cached !== undefined) return cached;
   const shape = makeShape(schema, keeps);

@@ -9,9 +9,9 @@ import { withMember, withoutMember } from './json-value.js';
  * owned.
  */
 export function withoutUnwritten(schema: Schema, object: JsonObject): JsonObject {
-  let left = object;
-  for (const path of pathsOf(schema)) left = withoutEmpty(left, path);
-  return left;
+  let result = object;
+  for (const path of pathsOf(schema)) result = withoutEmpty(result, path);
+  return result;
 }
 
 type Path = readonly string[];
@@ -37,6 +37,6 @@ function withoutEmpty(object: JsonObject, [name = '', ...rest]: Path): JsonObjec
   if (value === undefined) return object;
   if (rest.length === 0) return isEmpty(value) ? withoutMember(object, name) : object;
   if (!isObject(value)) return object;
-  const left = withoutEmpty(value, rest);
-  return left === value ? object : withMember(object, name, left);
+  const inner = withoutEmpty(value, rest);
+  return inner === value ? object : withMember(object, name, inner);
 }

@@ -8,15 +8,15 @@ export type AnonymousPolicy = boolean | { readonly paths: readonly string[] };
  * Authenticates requests without credentials as `system:anonymous` if the current policy allows it. Must be the last
  * authenticator: an invalid credential must be refused before this one is tried.
  */
-export const anonymous = (given: {
+export const anonymous = (options: {
   readonly apiAudiences: readonly string[];
   readonly policy: () => AnonymousPolicy;
 }): Authenticator => ({
   async authenticate({ audiences, path }) {
-    if (!admits(given.policy(), path)) return undefined;
+    if (!admits(options.policy(), path)) return undefined;
     return {
       user: { username: wellKnown.anonymous, groups: [wellKnown.unauthenticated] },
-      audiences: audiences ?? given.apiAudiences,
+      audiences: audiences ?? options.apiAudiences,
     };
   },
 });

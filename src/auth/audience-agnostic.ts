@@ -1,10 +1,10 @@
 import type { Authenticated, Authenticator } from './authenticator.js';
 import type { TokenAuthenticator } from './bearer-token.js';
 
-/** Returns the wanted audiences that are among `known`, in the order of `wanted` and with its duplicates. */
-export function commonAudiences(wanted: readonly string[], known: readonly string[]): readonly string[] {
-  const those = new Set(known);
-  return wanted.filter((audience) => those.has(audience));
+/** Returns the wanted audiences that are among `known`, in the order of `requested` and with its duplicates. */
+export function commonAudiences(requested: readonly string[], known: readonly string[]): readonly string[] {
+  const knownSet = new Set(known);
+  return requested.filter((audience) => knownSet.has(audience));
 }
 
 /**
@@ -12,21 +12,22 @@ export function commonAudiences(wanted: readonly string[], known: readonly strin
  * audiences.
  */
 export const forApiAudiences = (inner: TokenAuthenticator, apiAudiences: readonly string[]): TokenAuthenticator => ({
-  authenticateToken: (token, wanted) => within(apiAudiences, wanted, () => inner.authenticateToken(token, wanted)),
+  authenticateToken: (token, audiences) =>
+    withAudiences(apiAudiences, audiences, () => inner.authenticateToken(token, audiences)),
 });
 
 /** Like `forApiAudiences`, for credentials other than tokens. */
 export const requestForApiAudiences = (inner: Authenticator, apiAudiences: readonly string[]): Authenticator => ({
   authenticate: (credentials) =>
-    within(apiAudiences, credentials.audiences ?? apiAudiences, () => inner.authenticate(credentials)),
+    withAudiences(apiAudiences, credentials.audiences ?? apiAudiences, () => inner.authenticate(credentials)),
 });
 
-async function within(
+async function withAudiences(
   apiAudiences: readonly string[],
-  wanted: readonly string[],
+  requested: readonly string[],
   ask: () => Promise<Authenticated | undefined>,
 ): Promise<Authenticated | undefined> {
-  const audiences = commonAudiences(wanted, apiAudiences);
+  const audiences = commonAudiences(requested, apiAudiences);
   if (audiences.length === 0) return undefined;
   const found = await ask();
   return found === undefined ? undefined : { ...found, audiences };

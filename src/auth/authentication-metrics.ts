@@ -8,7 +8,7 @@ export interface AuthenticationMetrics {
   /** Counts a verified service account token without an audience. */
   legacyToken(): void;
   /** Counts a use of a token from a Secret. */
-  secretToken(how: SecretTokenUse): void;
+  secretToken(use: SecretTokenUse): void;
   /** Counts a use of a token with a claim `warnafter`, before that time or after it (`isStale`). */
   renewedToken(isStale: boolean): void;
   /** Counts a lookup in the token cache. */
@@ -111,7 +111,7 @@ export function authenticationMetrics(metrics: Metrics, clock: Clock, serverId: 
   });
   return {
     legacyToken: () => legacy.add(),
-    secretToken: (how) => fromSecrets[how].add(),
+    secretToken: (use) => fromSecrets[use].add(),
     renewedToken: (isStale) => (isStale ? stale : valid).add(),
     cacheLookup(isKnown, milliseconds) {
       const status = isKnown ? 'hit' : 'miss';
@@ -120,13 +120,13 @@ export function authenticationMetrics(metrics: Metrics, clock: Clock, serverId: 
     },
     fetched: (isError) => fetches.add({ status: isError ? 'error' : 'ok' }),
     issuer(url) {
-      const told = issuers.get(url) ?? new LastOutcomes(clock);
-      issuers.set(url, told);
+      const outcomes = issuers.get(url) ?? new LastOutcomes(clock);
+      issuers.set(url, outcomes);
       const jwt_issuer_hash = hashOf(url);
       return {
         judged: (isGood, milliseconds) =>
           jwtTime.observe({ jwt_issuer_hash, result: outcome(isGood) }, milliseconds / 1_000),
-        keysFetched: (text) => told.tell(text),
+        keysFetched: (text) => outcomes.tell(text),
       };
     },
     keepIssuers(urls) {

@@ -34,7 +34,7 @@ async function firstKnown<T>(
   return undefined;
 }
 
-const outsiders: readonly string[] = [wellKnown.authenticated, wellKnown.unauthenticated];
+const generalGroups: readonly string[] = [wellKnown.authenticated, wellKnown.unauthenticated];
 
 /**
  * Adds `system:authenticated` to every authenticated user. For the same user object, the result is the same object too.
@@ -56,7 +56,7 @@ export const withAuthenticatedGroup = (inner: Authenticator): Authenticator => {
 
 function inAuthenticatedGroup(found: Authenticated): Authenticated {
   const { user } = found;
-  if (user.username === wellKnown.anonymous || user.groups.some((group) => outsiders.includes(group))) return found;
+  if (user.username === wellKnown.anonymous || user.groups.some((group) => generalGroups.includes(group))) return found;
   return { ...found, user: { ...user, groups: [...user.groups, wellKnown.authenticated] } };
 }
 

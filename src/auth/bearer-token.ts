@@ -46,7 +46,7 @@ export const bearerToken = (tokens: TokenAuthenticator, apiAudiences: readonly s
   async authenticate(credentials) {
     const { token } = readBearer(credentials.header('authorization')[0]);
     if (token === undefined) return undefined;
-    return known(await tokens.authenticateToken(token, credentials.audiences ?? apiAudiences));
+    return requireKnown(await tokens.authenticateToken(token, credentials.audiences ?? apiAudiences));
   },
 });
 
@@ -65,8 +65,8 @@ export const webSocketToken = (
     async authenticate(credentials) {
       if (!isWebSocket(credentials)) return undefined;
       const protocols = credentials.header('sec-websocket-protocol').flatMap((line) => line.split(','));
-      const given = protocols.map((protocol) => protocol.trim()).filter((protocol) => protocol !== '');
-      const bearers = given.filter((protocol) => protocol.startsWith(prefix));
+      const offered = protocols.map((protocol) => protocol.trim()).filter((protocol) => protocol !== '');
+      const bearers = offered.filter((protocol) => protocol.startsWith(prefix));
       const encoded = bearers[0]?.slice(prefix.length);
       if (encoded === undefined) return undefined;
       if (bearers.length > 1) throw new AuthenticationError('multiple base64.bearer.authorization tokens specified');
@@ -74,9 +74,9 @@ export const webSocketToken = (
       if (bytes === undefined) throw new AuthenticationError('invalid base64.bearer.authorization token encoding');
       if (!isUtf8(bytes)) throw new AuthenticationError('invalid base64.bearer.authorization token');
       if (bytes.length === 0) return undefined;
-      if (given.length === bearers.length) throw new AuthenticationError('missing additional subprotocol');
+      if (offered.length === bearers.length) throw new AuthenticationError('missing additional subprotocol');
       const token = bytes.toString('utf8');
-      return known(await tokens.authenticateToken(token, credentials.audiences ?? apiAudiences));
+      return requireKnown(await tokens.authenticateToken(token, credentials.audiences ?? apiAudiences));
     },
   };
 };
@@ -96,7 +96,7 @@ const isWebSocket = (credentials: Credentials): boolean =>
   credentials.header('upgrade').some((value) => value.toLowerCase() === 'websocket') &&
   credentials.header('connection').some((value) => value.toLowerCase().includes('upgrade'));
 
-function known(found: Authenticated | undefined): Authenticated {
+function requireKnown(found: Authenticated | undefined): Authenticated {
   if (found === undefined) throw new AuthenticationError(invalidBearerToken);
   return found;
 }

@@ -16,7 +16,7 @@ const group = 'system:bootstrappers';
  * in a Secret `kube-system/bootstrap-token-<id>`. A token that is invalid in any respect counts as unknown, not as an
  * error.
  */
-export const bootstrapTokens = (given: {
+export const bootstrapTokens = (options: {
   readonly objects: ObjectSource;
   readonly domains: Domains;
   readonly clock: Clock;
@@ -24,12 +24,12 @@ export const bootstrapTokens = (given: {
   async authenticateToken(token) {
     const [, id, secretPart] = tokenPattern.exec(token) ?? [];
     if (id === undefined || secretPart === undefined) return undefined;
-    const secret = await given.objects.get(Secrets, { namespace: 'kube-system', name: `bootstrap-token-${id}` });
+    const secret = await options.objects.get(Secrets, { namespace: 'kube-system', name: `bootstrap-token-${id}` });
     if (secret === undefined || secret.metadata.deletionTimestamp) return undefined;
-    if (secret.type !== `bootstrap.${given.domains.signer}/token`) return undefined;
+    if (secret.type !== `bootstrap.${options.domains.signer}/token`) return undefined;
 
     if (!isSame(value(secret, 'token-secret'), secretPart) || value(secret, 'token-id') !== id) return undefined;
-    if (hasExpired(value(secret, 'expiration'), given.clock.now())) return undefined;
+    if (hasExpired(value(secret, 'expiration'), options.clock.now())) return undefined;
     if (value(secret, 'usage-bootstrap-authentication') !== 'true') return undefined;
     const groups = extraGroups(value(secret, 'auth-extra-groups'));
     if (groups === undefined) return undefined;

@@ -8,23 +8,23 @@ import type { AccessAttributes, Decision } from './authorizer.js';
  */
 function denialText(attributes: AccessAttributes): string {
   const { user, verb, path, group, resource, subresource, namespace } = attributes;
-  const who = `User ${quote(user.username)} cannot ${verb}`;
-  const what = subresource ? `${resource}/${subresource}` : resource;
+  const userCannot = `User ${quote(user.username)} cannot ${verb}`;
+  const target = subresource ? `${resource}/${subresource}` : resource;
   const where = namespace ? `in the namespace ${quote(namespace)}` : 'at the cluster scope';
   const text =
     path === undefined
-      ? `${who} resource ${quote(what)} in API group ${quote(group)} ${where}`
-      : `${who} path ${quote(path)}`;
+      ? `${userCannot} resource ${quote(target)} in API group ${quote(group)} ${where}`
+      : `${userCannot} path ${quote(path)}`;
   return entitiesFor(text);
 }
 
 /**
- * Returns the 403 error for a request that no authorizer allowed. `why` follows the sentence that says who may not do
+ * Returns the 403 error for a request that no authorizer allowed. `reason` follows the sentence that says who may not do
  * what.
  */
-export function accessDenied(attributes: AccessAttributes, why: string): ApiError {
+export function accessDenied(attributes: AccessAttributes, reason: string): ApiError {
   const sentence = denialText(attributes);
-  const text = why === '' ? sentence : `${sentence}: ${why}`;
+  const text = reason === '' ? sentence : `${sentence}: ${reason}`;
   return forbidden({ group: attributes.group, plural: attributes.resource, name: attributes.name }, text);
 }
 

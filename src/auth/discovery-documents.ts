@@ -15,16 +15,16 @@ export const isDiscoverable = (issuer: string): boolean =>
   URL.canParse(issuer) && new URL(issuer).protocol === 'https:' && !/[?#]/.test(issuer);
 
 /** Returns the provider configuration, which is served as application/json. */
-export const openIdConfiguration = (given: {
+export const openIdConfiguration = (options: {
   readonly issuer: string;
   readonly keySetUri: string;
   readonly keys: readonly VerificationKey[];
 }): object => ({
-  issuer: given.issuer,
-  jwks_uri: given.keySetUri,
+  issuer: options.issuer,
+  jwks_uri: options.keySetUri,
   response_types_supported: ['id_token'],
   subject_types_supported: ['public'],
-  id_token_signing_alg_values_supported: [...new Set(given.keys.map(({ algorithm }) => algorithm))].sort(),
+  id_token_signing_alg_values_supported: [...new Set(options.keys.map(({ algorithm }) => algorithm))].sort(),
 });
 
 /** Returns the public keys, which are served as application/jwk-set+json. */

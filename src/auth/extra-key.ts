@@ -14,7 +14,7 @@ export function checkExtraKey(field: string, key: string): readonly Violation[] 
     return [invalid(field, key, 'must be a domain-prefixed path (such as "acme.io/foo")')];
   }
   return [
-    ...dnsSubdomain(domain).map((why) => invalid(field, domain, why)),
+    ...dnsSubdomain(domain).map((message) => invalid(field, domain, message)),
     ...(pathPattern.test(path)
       ? []
       : [invalid(field, path, `Invalid path (regex used for validation is '${pathCharacters}')`)]),

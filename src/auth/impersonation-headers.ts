@@ -24,16 +24,16 @@ export const asksToImpersonate = (headers: Pick<Credentials, 'headerNames'>): bo
  * Reads the impersonation headers; undefined if there are none. Throws BadRequest if there is no username among them.
  */
 export function readWantedUser(headers: Pick<Credentials, 'header' | 'headerNames'>): WantedUser | undefined {
-  const wanted = {
+  const requested = {
     username: headers.header(names.user)[0] ?? '',
     uid: headers.header(names.uid)[0] ?? '',
     groups: headers.header(names.group),
     extra: readExtraHeaders(headers, extraPrefix),
   };
-  if (wanted.username !== '') return wanted;
-  const { uid, groups, extra } = wanted;
+  if (requested.username !== '') return requested;
+  const { uid, groups, extra } = requested;
   if (uid === '' && groups.length === 0 && Object.keys(extra).length === 0) return undefined;
-  throw badRequest(`requested ${goText(wanted)} without impersonating a user name`);
+  throw badRequest(`requested ${goText(requested)} without impersonating a user name`);
 }
 
 /** Formats the user as Go prints the struct (`%#v`). */

@@ -23,7 +23,7 @@ interface Mode {
    * `impersonate`.
    */
   readonly name?: string;
-  applies(wanted: WantedUser, caller: UserInfo, domains: Domains): boolean;
+  applies(target: WantedUser, caller: UserInfo, domains: Domains): boolean;
 }
 
 const onlyUsername = ({ uid, groups, extra }: WantedUser): boolean =>
@@ -36,17 +36,17 @@ const onlyUsername = ({ uid, groups, extra }: WantedUser): boolean =>
 const modes: readonly Mode[] = [
   {
     name: 'associated-node',
-    applies: (wanted, caller, domains) => {
-      const node = nodeOf(wanted.username);
+    applies: (target, caller, domains) => {
+      const node = nodeOf(target.username);
       const [own, ...others] = caller.extra?.[credentialExtra(domains).nodeName] ?? [];
       const isAccount = serviceAccountOf(caller.username) !== undefined;
-      return onlyUsername(wanted) && node !== undefined && isAccount && own === node && others.length === 0;
+      return onlyUsername(target) && node !== undefined && isAccount && own === node && others.length === 0;
     },
   },
-  { name: 'arbitrary-node', applies: (wanted) => onlyUsername(wanted) && nodeOf(wanted.username) !== undefined },
+  { name: 'arbitrary-node', applies: (target) => onlyUsername(target) && nodeOf(target.username) !== undefined },
   {
     name: 'serviceaccount',
-    applies: (wanted) => onlyUsername(wanted) && serviceAccountOf(wanted.username) !== undefined,
+    applies: (target) => onlyUsername(target) && serviceAccountOf(target.username) !== undefined,
   },
   {
     name: 'user-info',
@@ -85,16 +85,16 @@ export class Impersonation {
     headers: Pick<Credentials, 'header' | 'headerNames'>,
     request: AccessAttributes,
   ): Promise<Impersonated | undefined> {
-    const wanted = readWantedUser(headers);
-    if (wanted === undefined) return undefined;
+    const target = readWantedUser(headers);
+    if (target === undefined) return undefined;
     const caller = request.user;
     let first: ApiError | undefined;
     for (const mode of this.#inOrderFor(caller)) {
-      if (!mode.applies(wanted, caller, this.#domains)) continue;
-      const refusal = await this.#refusalBy(mode, wanted, request);
+      if (!mode.applies(target, caller, this.#domains)) continue;
+      const refusal = await this.#refusalBy(mode, target, request);
       if (refusal === undefined) {
         this.#lastMode.set(caller.username, mode);
-        return become(wanted, mode);
+        return impersonatedAs(target, mode);
       }
       first ??= refusal;
     }
@@ -106,7 +106,7 @@ export class Impersonation {
     return last === undefined ? this.#modes : [last, ...this.#modes.filter((mode) => mode !== last)];
   }
 
-  async #refusalBy(mode: Mode, wanted: WantedUser, request: AccessAttributes): Promise<ApiError | undefined> {
+  async #refusalBy(mode: Mode, target: WantedUser, request: AccessAttributes): Promise<ApiError | undefined> {
     const caller = mode.name === 'associated-node' ? withoutOwnExtra(request.user, this.#domains) : request.user;
     if (mode.name !== undefined) {
       const verb = `impersonate-on:${mode.name}:${request.verb}`;
@@ -114,12 +114,12 @@ export class Impersonation {
       if (refusal !== undefined) return refusal;
     }
     const group = `authentication.${this.#domains.api}`;
-    for (const step of checksFor(mode, wanted, group)) {
+    for (const step of checksFor(mode, target, group)) {
       const attributes = { user: caller, version: 'v1', verb: verbOf(mode), ...step.access };
       if (step.refused !== undefined) return accessDenied(attributes, step.refused);
       if (step.shortcut !== undefined) {
-        const whole = await this.#refusal({ ...attributes, ...step.shortcut });
-        if (whole === undefined) continue;
+        const groupRefusal = await this.#refusal({ ...attributes, ...step.shortcut });
+        if (groupRefusal === undefined) continue;
       }
       for (const each of step.each) {
         const refusal = await this.#refusal({ ...attributes, ...each });
@@ -132,8 +132,8 @@ export class Impersonation {
   async #refusal(attributes: AccessAttributes): Promise<ApiError | undefined> {
     const { verdict, reason, error } = await this.#authorizer.authorize(attributes);
     if (verdict === 'allow') return undefined;
-    const why = [error ?? '', reason].filter((text) => text !== '').join(': ');
-    return accessDenied(attributes, why);
+    const message = [error ?? '', reason].filter((text) => text !== '').join(': ');
+    return accessDenied(attributes, message);
   }
 }
 
@@ -160,13 +160,13 @@ interface Check {
 }
 
 /** Returns the checks in their order: user, uid, groups, extra. */
-function checksFor(mode: Mode, wanted: WantedUser, authentication: string): readonly Check[] {
+function checksFor(mode: Mode, target: WantedUser, authentication: string): readonly Check[] {
   const isConstrained = mode.name !== undefined;
   const group = isConstrained ? authentication : '';
-  const { uid, groups, extra } = wanted;
+  const { uid, groups, extra } = target;
   const pairs = Object.entries(extra).flatMap(([subresource, values]) => values.map((name) => ({ subresource, name })));
   return [
-    usernameCheck(mode, wanted, group),
+    usernameCheck(mode, target, group),
     ...(uid === '' ? [] : [{ access: { group: authentication, resource: 'uids' }, each: [{ name: uid }] }]),
     ...(groups.length === 0
       ? []
@@ -221,9 +221,9 @@ function extraProblem(extra: WantedUser['extra']): string | undefined {
 }
 
 /** Returns the impersonated user with the implied groups, as the rest of the request sees it. */
-function become(wanted: WantedUser, mode: Mode): Impersonated {
-  const { username, uid, extra } = wanted;
-  const groups = groupsOf(wanted, mode);
+function impersonatedAs(target: WantedUser, mode: Mode): Impersonated {
+  const { username, uid, extra } = target;
+  const groups = groupsOf(target, mode);
   const general = username === wellKnown.anonymous ? wellKnown.unauthenticated : wellKnown.authenticated;
   const isSaid = groups.includes(general) || groups.includes(wellKnown.unauthenticated);
   return {

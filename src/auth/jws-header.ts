@@ -8,7 +8,7 @@ export const hasReadableMembers = ({ nonce, jwk, x5c }: Readonly<Record<string, 
   isTextOrNone(nonce) && isNoneOr(jwk, isPublicKey) && isNoneOr(x5c, isChain);
 
 export const isTextOrNone = (value: unknown): value is string | null | undefined =>
-  isNoneOr(value, (given) => typeof given === 'string');
+  isNoneOr(value, (present) => typeof present === 'string');
 
 const isNoneOr = (value: unknown, test: (value: unknown) => boolean): boolean =>
   value === null || value === undefined || test(value);

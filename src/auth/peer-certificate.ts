@@ -14,7 +14,7 @@ export interface PeerCertificate {
   readonly fingerprint: string;
 }
 
-interface Remembered {
+interface CachedPeer {
   readonly peer: PeerCertificate;
   /** The end of its validity, in milliseconds since the epoch. */
   readonly until: number;
@@ -40,7 +40,7 @@ export class PeerVerifier {
   readonly #clock: Clock;
   readonly #lifetimeLeft: (seconds: number) => void;
   /** Results by the whole chain that was sent, because the same leaf without its intermediates does not verify. */
-  readonly #known = new BoundedMap<string, Remembered>(maxRemembered);
+  readonly #known = new BoundedMap<string, CachedPeer>(maxRemembered);
   /** Refusals by the chain object of a connection, so that it is not verified again for each of its requests. */
   #refusals = new WeakMap<readonly Buffer[], Refusal>();
   #text: string | undefined;

@@ -38,7 +38,7 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
     const lists: (readonly PolicyRule[])[] = [];
     const errors: string[] = [];
     for (const grant of index.grantsTo(user, namespace)) {
-      const found = lookUp(index, grant, domains, plural);
+      const found = rulesOfGrant(index, grant, domains, plural);
       if (typeof found === 'string') errors.push(found);
       else lists.push(found);
     }
@@ -53,12 +53,12 @@ export function rbac(objects: ObjectSource, domains: Domains): Rbac {
       const seen = new Set<readonly PolicyRule[]>();
       const namespace = attributes.path === undefined ? (attributes.namespace ?? '') : '';
       for (const grant of index.grantsTo(attributes.user, namespace)) {
-        const found = lookUp(index, grant, domains);
+        const found = rulesOfGrant(index, grant, domains);
         if (typeof found === 'string') errors.push(found);
         else if (!seen.has(found)) {
           seen.add(found);
           const find = found.length <= fewRules ? undefined : (ruleIndexOf(found) ?? (await indexed(found)));
-          const lists = find === undefined ? [found] : find(soughtBy(attributes));
+          const lists = find === undefined ? [found] : find(ruleQueryOf(attributes));
           if (lists.some((rules) => rules.some((rule) => ruleAllows(rule, attributes))))
             return { verdict: 'allow', reason: `RBAC: allowed by ${grantText(grant)}` };
         }
@@ -98,12 +98,12 @@ const fewRules = 16;
 /** The indexes that are being built, each once for all waiting callers. */
 const beingIndexed = new WeakMap<readonly PolicyRule[], Promise<FindCandidates>>();
 function indexed(rules: readonly PolicyRule[]): Promise<FindCandidates> {
-  const begun = beingIndexed.get(rules) ?? runInTurns(makeRuleIndex(rules));
-  beingIndexed.set(rules, begun);
-  return begun;
+  const indexing = beingIndexed.get(rules) ?? runInTurns(makeRuleIndex(rules));
+  beingIndexed.set(rules, indexing);
+  return indexing;
 }
 
-function soughtBy({ verb, path, group, resource, subresource, name = '' }: AccessAttributes): RuleQuery {
+function ruleQueryOf({ verb, path, group, resource, subresource, name = '' }: AccessAttributes): RuleQuery {
   if (path !== undefined) return { verb, path };
   // The resource and subresource in a review may both contain slashes.
   return {
@@ -139,7 +139,7 @@ const resourceRule = ({ verbs, apiGroups, resources, resourceNames }: PolicyRule
 });
 
 /** Returns the rules of a grant, or the error because of which they are unknown. */
-function lookUp(
+function rulesOfGrant(
   index: RoleIndex,
   { binding: { roleRef }, namespace }: Grant,
   { api }: Domains,
@@ -157,10 +157,11 @@ export const unknownRoleKind = ({ kind }: RoleRef): string => `unsupported role 
 function grantText({ binding, subject, namespace }: Grant): string {
   const { name = '' } = binding.metadata;
   const { roleRef } = binding;
-  const what = namespace === '' ? `ClusterRoleBinding ${quote(name)}` : `RoleBinding ${quote(`${name}/${namespace}`)}`;
-  const whom =
+  const bindingText =
+    namespace === '' ? `ClusterRoleBinding ${quote(name)}` : `RoleBinding ${quote(`${name}/${namespace}`)}`;
+  const subjectText =
     subject.kind === 'ServiceAccount'
       ? `${subject.kind} ${quote(`${subject.name}/${subject.namespace || namespace}`)}`
       : `${subject.kind} ${quote(subject.name)}`;
-  return `${what} of ${roleRef.kind} ${quote(roleRef.name)} to ${whom}`;
+  return `${bindingText} of ${roleRef.kind} ${quote(roleRef.name)} to ${subjectText}`;
 }

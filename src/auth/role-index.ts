@@ -42,13 +42,13 @@ export function roleIndexes(objects: ObjectSource): () => RoleIndex | Promise<Ro
     const roles = objects.list(Roles);
     const clusterWide = objects.list(ClusterRoleBindings);
     const namespaced = objects.list(RoleBindings);
-    return isThere(clusterRoles) && isThere(roles) && isThere(clusterWide) && isThere(namespaced)
+    return isReady(clusterRoles) && isReady(roles) && isReady(clusterWide) && isReady(namespaced)
       ? index.asOf(clusterRoles, roles, clusterWide, namespaced)
       : Promise.all([clusterRoles, roles, clusterWide, namespaced]).then((read) => index.asOf(...read));
   };
 }
 
-const isThere = <T>(list: readonly T[] | Promise<readonly T[]>): list is readonly T[] => Array.isArray(list);
+const isReady = <T>(list: readonly T[] | Promise<readonly T[]>): list is readonly T[] => Array.isArray(list);
 
 class FollowedRoles implements RoleIndex {
   readonly #clusterRoles = new RolesByName<ClusterRole>();
@@ -78,8 +78,8 @@ class FollowedRoles implements RoleIndex {
   grantsTo(user: UserInfo, namespace: string): readonly Grant[] {
     const everywhere = this.#clusterWide.grantsTo(user, '');
     if (namespace === '') return everywhere;
-    const there = this.#namespaced.grantsTo(user, namespace);
-    return there.length === 0 ? everywhere : [...everywhere, ...there];
+    const inNamespace = this.#namespaced.grantsTo(user, namespace);
+    return inNamespace.length === 0 ? everywhere : [...everywhere, ...inNamespace];
   }
 
   rulesOf({ kind, name }: RoleRef, namespace: string): RoleRules {
@@ -108,7 +108,7 @@ class RolesByName<T extends Role> implements Index<T> {
 }
 const keyOfObject = ({ metadata: { namespace = '', name = '' } }: ApiObject): string => keyIn(namespace, name);
 
-interface Placed extends Grant {
+interface IndexedGrant extends Grant {
   /** The name of the binding, unique in its namespace. */
   readonly name: string;
   /** The index of the subject in the binding. */
@@ -117,23 +117,26 @@ interface Placed extends Grant {
 
 class GrantsBySubject<B extends ClusterRoleBinding | RoleBinding> implements Index<B> {
   /** Grants by namespace of the binding, then by subject. */
-  readonly #grants = new Map<string, Map<string, Set<Placed>>>();
+  readonly #grants = new Map<string, Map<string, Set<IndexedGrant>>>();
   /** Cached answers by user and namespace, until something changes. */
-  #told = new WeakMap<UserInfo, Map<string, readonly Placed[]>>();
+  #cache = new WeakMap<UserInfo, Map<string, readonly IndexedGrant[]>>();
 
-  grantsTo(user: UserInfo, namespace: string): readonly Placed[] {
+  grantsTo(user: UserInfo, namespace: string): readonly IndexedGrant[] {
     const local = this.#grants.get(namespace);
     if (local === undefined) return none;
-    const told = this.#told.get(user) ?? new Map<string, readonly Placed[]>();
-    this.#told.set(user, told);
-    const before = told.get(namespace);
+    const cached = this.#cache.get(user) ?? new Map<string, readonly IndexedGrant[]>();
+    this.#cache.set(user, cached);
+    const before = cached.get(namespace);
     if (before !== undefined) return before;
     const found = this.#find(local, user);
-    told.set(namespace, found);
+    cached.set(namespace, found);
     return found;
   }
 
-  #find(local: ReadonlyMap<string, ReadonlySet<Placed>>, { username, groups }: UserInfo): readonly Placed[] {
+  #find(
+    local: ReadonlyMap<string, ReadonlySet<IndexedGrant>>,
+    { username, groups }: UserInfo,
+  ): readonly IndexedGrant[] {
     const found = [...(local.get(userKey(username)) ?? [])];
     // A review may repeat a group as often as its body has space for.
     for (const group of new Set(groups)) for (const placed of local.get(groupKey(group)) ?? []) found.push(placed);
@@ -143,27 +146,27 @@ class GrantsBySubject<B extends ClusterRoleBinding | RoleBinding> implements Ind
   }
 
   add(binding: B): void {
-    this.#told = new WeakMap();
+    this.#cache = new WeakMap();
     const { name = '', namespace = '' } = binding.metadata;
-    const local = this.#grants.get(namespace) ?? new Map<string, Set<Placed>>();
+    const local = this.#grants.get(namespace) ?? new Map<string, Set<IndexedGrant>>();
     this.#grants.set(namespace, local);
     for (const [at, subject] of (binding.subjects ?? []).entries()) {
       const key = keyOfSubject(subject, namespace);
       if (key === undefined) continue;
-      const there = local.get(key) ?? new Set();
-      local.set(key, there.add({ binding, subject, namespace, name, at }));
+      const grants = local.get(key) ?? new Set();
+      local.set(key, grants.add({ binding, subject, namespace, name, at }));
     }
   }
 
   remove(binding: B): void {
-    this.#told = new WeakMap();
+    this.#cache = new WeakMap();
     const { namespace = '' } = binding.metadata;
     const local = this.#grants.get(namespace);
     if (local === undefined) return;
     for (const key of new Set((binding.subjects ?? []).map((subject) => keyOfSubject(subject, namespace) ?? ''))) {
-      const there = local.get(key);
-      for (const placed of there ?? []) if (placed.binding === binding) there?.delete(placed);
-      if (there?.size === 0) local.delete(key);
+      const grants = local.get(key);
+      for (const placed of grants ?? []) if (placed.binding === binding) grants?.delete(placed);
+      if (grants?.size === 0) local.delete(key);
     }
     if (local.size === 0) this.#grants.delete(namespace);
   }
@@ -182,4 +185,5 @@ function keyOfSubject({ kind, name, namespace }: Subject, ofBinding: string): st
   return kind === 'ServiceAccount' && home !== '' ? userKey(serviceAccountUsername(home, name)) : undefined;
 }
 
-const byPlace = (a: Placed, b: Placed): number => (a.name === b.name ? a.at - b.at : a.name < b.name ? -1 : 1);
+const byPlace = (a: IndexedGrant, b: IndexedGrant): number =>
+  a.name === b.name ? a.at - b.at : a.name < b.name ? -1 : 1;

@@ -57,7 +57,7 @@ export function* uncoveredWithin(
   const isCovered = (atom: RuleAtom): boolean => {
     comparisons += finders.length - 1;
     return finders.some((find) =>
-      find(soughtBy(atom)).some((candidates) =>
+      find(ruleQueryOf(atom)).some((candidates) =>
         candidates.some((rule) => {
           comparisons += 'path' in atom ? 1 + (rule.nonResourceURLs?.length ?? 0) : 1;
           return comparisons > limit || covers(rule, atom);
@@ -93,7 +93,7 @@ function* atomsOf(rule: PolicyRule): Generator<RuleAtom> {
   }
 }
 
-const soughtBy = (atom: RuleAtom): RuleQuery =>
+const ruleQueryOf = (atom: RuleAtom): RuleQuery =>
   'path' in atom ? atom : { ...atom, resources: resourcesCovering(atom.resource) };
 
 function covers(rule: PolicyRule, atom: RuleAtom): boolean {

@@ -18,16 +18,16 @@ export type RuleQuery =
  * Returns candidate rules in a few lists, selected by the one of verb, group, resource or name with the fewest rules.
  * Callers must still check each rule completely.
  */
-export type FindCandidates = (sought: RuleQuery) => readonly (readonly PolicyRule[])[];
+export type FindCandidates = (query: RuleQuery) => readonly (readonly PolicyRule[])[];
 
-const known = new WeakMap<readonly PolicyRule[], FindCandidates>();
+const indexesByRules = new WeakMap<readonly PolicyRule[], FindCandidates>();
 
 /** Returns the index of these rules; undefined if none has been built. */
-export const ruleIndexOf = (rules: readonly PolicyRule[]): FindCandidates | undefined => known.get(rules);
+export const ruleIndexOf = (rules: readonly PolicyRule[]): FindCandidates | undefined => indexesByRules.get(rules);
 
 /** Returns the index of these rules, which is built once and cached with them. */
 export function* makeRuleIndex(rules: readonly PolicyRule[]): Steps<FindCandidates> {
-  const before = known.get(rules);
+  const before = indexesByRules.get(rules);
   if (before !== undefined) return before;
   const [byVerb, byGroup, byResource, byName] = [new Index(), new Index(), new Index(), new Index()];
   for (const [at, rule] of rules.entries()) {
@@ -38,16 +38,16 @@ export function* makeRuleIndex(rules: readonly PolicyRule[]): Steps<FindCandidat
     byName.add(resourceNames?.length ? resourceNames.map(named) : [unnamed], rule);
     if (at % itemsPerStep === 0) yield;
   }
-  const find: FindCandidates = (sought) => {
-    const withVerb = byVerb.with(wildcard, sought.verb);
-    if ('path' in sought) return withVerb;
-    const { group, resources, name } = sought;
+  const find: FindCandidates = (query) => {
+    const withVerb = byVerb.with(wildcard, query.verb);
+    if ('path' in query) return withVerb;
+    const { group, resources, name } = query;
     return fewest(
       fewest(withVerb, byGroup.with(wildcard, group)),
       fewest(byResource.with(wildcard, ...resources), byName.with(unnamed, ...nameOf(name))),
     );
   };
-  known.set(rules, find);
+  indexesByRules.set(rules, find);
   return find;
 }
 
@@ -61,17 +61,17 @@ class Index {
 
   add(words: readonly string[] | null | undefined, rule: PolicyRule): void {
     for (const word of words ?? []) {
-      const there = this.#rules.get(word);
-      if (there === undefined) this.#rules.set(word, [rule]);
-      else if (there.at(-1) !== rule) there.push(rule);
+      const indexed = this.#rules.get(word);
+      if (indexed === undefined) this.#rules.set(word, [rule]);
+      else if (indexed.at(-1) !== rule) indexed.push(rule);
     }
   }
 
   with(...words: readonly string[]): readonly (readonly PolicyRule[])[] {
-    return words.map((word) => this.#rules.get(word) ?? nobody);
+    return words.map((word) => this.#rules.get(word) ?? noRules);
   }
 }
-const nobody: readonly never[] = [];
+const noRules: readonly never[] = [];
 
 type Lists = readonly (readonly PolicyRule[])[];
 const sizeOf = (lists: Lists): number => lists.reduce((sum, { length }) => sum + length, 0);

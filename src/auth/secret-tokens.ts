@@ -25,10 +25,10 @@ export interface SecretTokenOptions extends Omit<TokenVerification, 'issuers'> {
 /**
  * Authenticates tokens in Secrets of type service-account-token, which are valid as long as the Secret contains them.
  */
-export const secretTokens = (given: SecretTokenOptions): TokenAuthenticator => ({
-  async authenticateToken(token, wanted) {
-    const { domains, objects, metrics } = given;
-    const verified = verifiedClaims(token, wanted, { ...given, issuers: [secretTokenIssuer] });
+export const secretTokens = (options: SecretTokenOptions): TokenAuthenticator => ({
+  async authenticateToken(token, requested) {
+    const { domains, objects, metrics } = options;
+    const verified = verifiedClaims(token, requested, { ...options, issuers: [secretTokenIssuer] });
     if (verified === undefined) return undefined;
     metrics?.legacyToken();
     const claims = readSecretTokenClaims(verified.claims, domains);
@@ -43,7 +43,7 @@ export const secretTokens = (given: SecretTokenOptions): TokenAuthenticator => (
     const prefix = `authentication.${domains.api}`;
     const legacy = { [`${prefix}/legacy-token`]: verified.token.subject };
     // A refused attempt also counts as a use, so that a token that is still presented is not deleted.
-    given.used?.(secret);
+    options.used?.(secret);
     if (secret.metadata.labels?.[signerKeyIn(domains, legacyTokenInvalidSinceLabel)]) {
       metrics?.secretToken('invalid');
       const annotations = { ...legacy, [`${prefix}/legacy-token-invalidated`]: `${secretName}/${namespace}` };

@@ -37,20 +37,20 @@ export interface ServiceAccountTokenOptions extends TokenVerification {
  * Authenticates tokens that the server issued through TokenRequest. The service account of a token and the object that
  * it is bound to must still exist unchanged, so deleting one of them invalidates the token.
  */
-export const serviceAccountTokens = (given: ServiceAccountTokenOptions): TokenAuthenticator => ({
-  async authenticateToken(token, wanted) {
-    const verified = verifiedClaims(token, wanted, given);
+export const serviceAccountTokens = (options: ServiceAccountTokenOptions): TokenAuthenticator => ({
+  async authenticateToken(token, requested) {
+    const verified = verifiedClaims(token, requested, options);
     if (verified === undefined) return undefined;
     const { token: claims, audiences } = verified;
-    const { domains, metrics } = given;
+    const { domains, metrics } = options;
     const isLegacy = claims.audiences.length === 0;
     if (isLegacy) metrics?.legacyToken();
-    const now = given.clock.now() / 1_000;
+    const now = options.clock.now() / 1_000;
     checkTimes(claims, now);
 
     const account = readAccountClaims(verified.claims, domains);
-    await checkAccount(account, given.objects, now);
-    for (const bound of boundObjects(account)) await checkBound(bound, account.namespace, given.objects, now);
+    await checkAccount(account, options.objects, now);
+    for (const bound of boundObjects(account)) await checkBound(bound, account.namespace, options.objects, now);
 
     const { warnAfter } = account;
     const isStale = warnAfter !== undefined && now > warnAfter;

@@ -11,7 +11,7 @@ export interface TokenCacheOptions {
   readonly metrics?: Pick<AuthenticationMetrics, 'cacheLookup' | 'fetched'> | undefined;
 }
 
-interface Remembered {
+interface CachedResult {
   readonly found: Authenticated;
   /** The expiry by the monotonic clock, so that results are not kept longer if the time of day is set back. */
   readonly until: number;
@@ -27,7 +27,7 @@ export class TokenCache implements TokenAuthenticator {
   readonly #keepMs: number;
   readonly #limit: number;
   readonly #metrics: TokenCacheOptions['metrics'];
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered = new Map<string, CachedResult>();
 
   constructor(inner: TokenAuthenticator, options: TokenCacheOptions) {
     this.#inner = inner;
@@ -40,8 +40,8 @@ export class TokenCache implements TokenAuthenticator {
   async authenticateToken(token: string, audiences: readonly string[]): Promise<Authenticated | undefined> {
     const key = hash('sha256', `${token.length} ${token}${JSON.stringify(audiences)}`, 'base64');
     const known = this.#remembered.get(key);
-    const asked = this.#clock.monotonic();
-    if (known !== undefined && asked < known.until) {
+    const start = this.#clock.monotonic();
+    if (known !== undefined && start < known.until) {
       this.#metrics?.cacheLookup(true, 0);
       return known.found;
     }
@@ -55,7 +55,7 @@ export class TokenCache implements TokenAuthenticator {
       return found;
     } finally {
       this.#metrics?.fetched(isError);
-      this.#metrics?.cacheLookup(false, this.#clock.monotonic() - asked);
+      this.#metrics?.cacheLookup(false, this.#clock.monotonic() - start);
     }
   }
 

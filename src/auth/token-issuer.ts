@@ -33,7 +33,7 @@ interface IssuedToken {
   readonly issuedAt: number;
 }
 
-export const tokenIssuer = (given: {
+export const tokenIssuer = (options: {
   /** The name of the issuer in tokens. */
   readonly issuer: string;
   readonly key: () => TokenSigningKey;
@@ -42,10 +42,10 @@ export const tokenIssuer = (given: {
   readonly newId?: () => string;
 }): TokenIssuer => ({
   issue({ audiences, seconds, warnAfterSeconds, ...account }) {
-    const issuedAt = Math.floor(given.clock.now() / 1_000);
-    const id = (given.newId ?? randomUUID)();
+    const issuedAt = Math.floor(options.clock.now() / 1_000);
+    const id = (options.newId ?? randomUUID)();
     const claims = {
-      issuer: given.issuer,
+      issuer: options.issuer,
       subject: serviceAccountUsername(account.namespace, account.account.name),
       audiences,
       id,
@@ -54,9 +54,9 @@ export const tokenIssuer = (given: {
       expires: issuedAt + seconds,
     };
     const warnAfter = warnAfterSeconds === undefined ? undefined : issuedAt + warnAfterSeconds;
-    const payload = accountPayload(claims, { ...account, warnAfter }, given.domains);
-    return { token: signToken(payload, given.key()), id, issuedAt };
+    const payload = accountPayload(claims, { ...account, warnAfter }, options.domains);
+    return { token: signToken(payload, options.key()), id, issuedAt };
   },
 
-  issueForSecret: (claims) => signToken(secretTokenPayload(claims, given.domains), given.key()),
+  issueForSecret: (claims) => signToken(secretTokenPayload(claims, options.domains), options.key()),
 });

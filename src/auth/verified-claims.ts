@@ -29,7 +29,7 @@ const badSignature = 'go-jose/go-jose: error in cryptographic primitive';
  */
 export function verifiedClaims(
   token: string,
-  wanted: readonly string[],
+  requested: readonly string[],
   { issuers, keys, apiAudiences }: TokenVerification,
 ): VerifiedClaims | undefined {
   const parsed = parseToken(token);
@@ -48,10 +48,10 @@ export function verifiedClaims(
   if (repeated !== undefined) throw new AuthenticationError(`json: duplicate key '${repeated}' in object`);
   const claims = readTokenClaims(parsed.claims);
   const own = claims.audiences.length === 0 ? apiAudiences : claims.audiences;
-  const audiences = commonAudiences(wanted, own);
+  const audiences = commonAudiences(requested, own);
   if (audiences.length === 0 && apiAudiences.length > 0) {
     throw new AuthenticationError(
-      `token audiences ${quoteList(own)} is invalid for the target audiences ${quoteList(wanted)}`,
+      `token audiences ${quoteList(own)} is invalid for the target audiences ${quoteList(requested)}`,
     );
   }
   return { token: claims, claims: parsed.claims, audiences };

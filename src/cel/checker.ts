@@ -241,14 +241,16 @@ class Checker {
 
   #resolve(call: Call, { name, overloads }: FunctionDeclaration): Call {
     const isMember = call.target !== undefined;
-    const given = [...(call.target === undefined ? [] : [call.target]), ...call.args].map((arg) => this.#typeOf(arg));
+    const argumentTypes = [...(call.target === undefined ? [] : [call.target]), ...call.args].map((arg) =>
+      this.#typeOf(arg),
+    );
     const fitting: string[] = [];
     let result: Type | undefined;
     for (const overload of overloads) {
       if (overload.member !== isMember) continue;
       if (name === '_&&_' || name === '_||_') return this.#logic(call, overload);
       const instance = this.#instance(overload);
-      if (!this.#substitutions.areAssignable(given, instance.parameters)) continue;
+      if (!this.#substitutions.areAssignable(argumentTypes, instance.parameters)) continue;
       fitting.push(overload.id);
       const own = this.#substitutions.substitute(instance.result, false);
       if (result === undefined) result = own;
@@ -256,8 +258,8 @@ class Checker {
     }
     if (result === undefined) {
       this.#issues.add(call.at, () => {
-        const told = given.map((type) => this.#substitutions.substitute(type, true));
-        const text = isMember ? callText(told[0], told.slice(1)) : callText(undefined, told);
+        const resolved = argumentTypes.map((type) => this.#substitutions.substitute(type, true));
+        const text = isMember ? callText(resolved[0], resolved.slice(1)) : callText(undefined, resolved);
         return `found no matching overload for '${name}' applied to '${text}'`;
       });
       return this.#note(call, errorType);
@@ -347,9 +349,9 @@ class Checker {
     for (const field of expr.fields) {
       const value = yield* this.#check(field.value);
       const expected = this.#fields.structField(field, name, type);
-      const given = this.#unwrapped(value, field.optional);
-      if (!this.#substitutions.isAssignable(expected, given)) {
-        const texts = `'${typeText(expected)}' but provided type is '${typeText(given)}'`;
+      const actual = this.#unwrapped(value, field.optional);
+      if (!this.#substitutions.isAssignable(expected, actual)) {
+        const texts = `'${typeText(expected)}' but provided type is '${typeText(actual)}'`;
         this.#issues.add(field.at, `expected type of field '${field.name}' is ${texts}`);
       }
       fields.push({ ...field, value });

@@ -28,7 +28,7 @@ export function joined(left: ListValue, right: ListValue): ListValue {
   if (left instanceof GrowingList) return left.add(right);
   if (left.size === 0 && !left.ofResource) return right;
   if (right.size === 0) return left;
-  return new Joined(left, right);
+  return new JoinedList(left, right);
 }
 
 /** The maximum size of a list: one that is repeatedly joined with itself doubles in size. */
@@ -36,7 +36,7 @@ const largestSize = 2 ** 62;
 /** The number of parts up to which they are indexed; lists with more are searched for every element. */
 const mostParts = 10_000;
 
-class Joined implements ListValue {
+class JoinedList implements ListValue {
   readonly kind = 'list';
   readonly size: number;
   readonly ofResource: boolean;
@@ -54,11 +54,11 @@ class Joined implements ListValue {
     this.#right = right;
     this.ofResource = left.ofResource === true;
     this.size = Math.min(largestSize, left.size + right.size);
-    this.#count = Joined.#partsOf(left) + Joined.#partsOf(right);
+    this.#count = JoinedList.#partsOf(left) + JoinedList.#partsOf(right);
   }
 
   static #partsOf(list: ListValue): number {
-    return list instanceof Joined ? list.#count : 1;
+    return list instanceof JoinedList ? list.#count : 1;
   }
 
   at(index: number): Value {
@@ -84,7 +84,7 @@ class Joined implements ListValue {
     let list: ListValue = this;
     let place = index;
     let depth = 0;
-    while (list instanceof Joined) {
+    while (list instanceof JoinedList) {
       const { size } = list.#left;
       if (place < size) list = list.#left;
       else {
@@ -101,7 +101,7 @@ class Joined implements ListValue {
     const lists: ListValue[] = [];
     const open: ListValue[] = [this];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      if (next instanceof Joined) open.push(next.#right, next.#left);
+      if (next instanceof JoinedList) open.push(next.#right, next.#left);
       else lists.push(next);
     }
     const starts = [0];

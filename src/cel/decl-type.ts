@@ -24,12 +24,12 @@ export function typeOf({ type, key, element, fields }: DeclType, name: string): 
   if (type !== undefined) return type;
   if (element && key) return mapOf(typeOf(key, name), typeOf(element, `${name}.@elem`));
   if (element) return listOf(typeOf(element, `${name}.@idx`));
-  let made: ReadonlyMap<string, Type> | undefined;
+  let converted: ReadonlyMap<string, Type> | undefined;
   return {
     kind: 'struct',
     name,
     get fields() {
-      made ??= new Map(
+      converted ??= new Map(
         [...(fields ?? [])].flatMap(([field, inner]) => {
           const type = typeOf(inner, `${name}.${field}`);
           // A field with a reserved name may also be written without escapes.
@@ -39,7 +39,7 @@ export function typeOf({ type, key, element, fields }: DeclType, name: string): 
             : [[field, type] as const];
         }),
       );
-      return made;
+      return converted;
     },
   };
 }
@@ -51,12 +51,12 @@ export function typeOf({ type, key, element, fields }: DeclType, name: string): 
 export const sizesWithin =
   (root: DeclType, fieldOfMap?: (map: DeclType) => DeclType | undefined) =>
   ([, ...path]: readonly string[]): Range | undefined => {
-    let here: DeclType | undefined = root;
+    let current: DeclType | undefined = root;
     for (const step of path) {
-      if (step === '@items' || step === '@values') here = here.element;
-      else if (step === '@keys') here = here.key;
-      else here = here.fields?.get(step) ?? fieldOfMap?.(here);
-      if (here === undefined) return undefined;
+      if (step === '@items' || step === '@values') current = current.element;
+      else if (step === '@keys') current = current.key;
+      else current = current.fields?.get(step) ?? fieldOfMap?.(current);
+      if (current === undefined) return undefined;
     }
-    return { min: 0, max: here.maxElements };
+    return { min: 0, max: current.maxElements };
   };

@@ -14,22 +14,22 @@ export class EffortExceeded extends Error {
   }
 }
 
-let left = Number.POSITIVE_INFINITY;
+let remaining = Number.POSITIVE_INFINITY;
 
 /** Counts work that costs do not cover. Throws `EffortExceeded` if an evaluation exceeds its limit. */
 export function spend(steps: number): void {
-  left -= steps;
-  if (left < 0) throw new EffortExceeded();
+  remaining -= steps;
+  if (remaining < 0) throw new EffortExceeded();
 }
 
 /** Runs a function with an effort limit of its own, which nested calls do not share. */
 export function withEffort<T>(steps: number, run: () => T): T {
-  const before = left;
-  left = steps;
+  const before = remaining;
+  remaining = steps;
   try {
     return run();
   } finally {
-    left = before;
+    remaining = before;
   }
 }
 

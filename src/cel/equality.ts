@@ -31,15 +31,15 @@ export const equal = (a: Value, b: Value): boolean => compared(a, b) === true;
 export function compared(a: Value, b: Value, place?: 'inside'): EqualityResult {
   if (place === undefined && b === null) return a === null;
   /** The stack of pairs that must be equal too, each with whether failures matter. */
-  let open: Open | undefined;
+  let open: OpenPairs | undefined;
   let left: Value = a;
   let right: Value = b;
   let matters = true;
   for (;;) {
-    if (isSimple(left)) {
-      if (!sameSimple(left, right)) return false;
+    if (isScalar(left)) {
+      if (!sameScalar(left, right)) return false;
     } else {
-      open ??= new Open();
+      open ??= new OpenPairs();
       open.matters = matters;
       const same = sameShape(left, right, open);
       if (same === false || (same !== true && matters)) return same;
@@ -56,15 +56,15 @@ interface Pair {
   readonly matters: boolean;
 }
 
-class Open {
+class OpenPairs {
   readonly pairs: Pair[] = [];
   matters = true;
 }
 
-type Simple = null | boolean | bigint | number | string;
-const isSimple = (value: Value): value is Simple => typeof value !== 'object' || value === null;
+type Scalar = null | boolean | bigint | number | string;
+const isScalar = (value: Value): value is Scalar => typeof value !== 'object' || value === null;
 
-function sameSimple(a: Simple, b: Value): boolean {
+function sameScalar(a: Scalar, b: Value): boolean {
   if (typeof a === 'string') {
     if (typeof b !== 'string') return false;
     spend(1 + stepsOf(a));
@@ -76,15 +76,15 @@ function sameSimple(a: Simple, b: Value): boolean {
 }
 
 /** Compares scalars at once, and pushes pairs of other values. */
-function together(a: Value | undefined, b: Value | undefined, open: Open): boolean {
+function comparePair(a: Value | undefined, b: Value | undefined, open: OpenPairs): boolean {
   if (a === undefined || b === undefined) return a === b;
-  if (isSimple(a)) return sameSimple(a, b);
+  if (isScalar(a)) return sameScalar(a, b);
   if (b === null && !open.matters) return false;
   open.pairs.push({ left: a, right: b, matters: open.matters });
   return true;
 }
 
-function sameShape(a: Exclude<Value, Simple>, b: Value, open: Open): EqualityResult {
+function sameShape(a: Exclude<Value, Scalar>, b: Value, open: OpenPairs): EqualityResult {
   spend(1);
   if (a instanceof Failure) return a;
   if (a instanceof Uint) return isNumber(b) && compare(a, b) === 0;
@@ -94,7 +94,7 @@ function sameShape(a: Exclude<Value, Simple>, b: Value, open: Open): EqualityRes
   if (a instanceof Duration) return b instanceof Duration && a.nanoseconds === b.nanoseconds;
   if (a instanceof TypeValue) return b instanceof TypeValue && a.name === b.name;
   if (a instanceof Uint8Array) return b instanceof Uint8Array && Buffer.compare(a, b) === 0;
-  if (a instanceof Optional) return b instanceof Optional && together(a.value, b.value, open);
+  if (a instanceof Optional) return b instanceof Optional && comparePair(a.value, b.value, open);
   if (!('kind' in a) || !('kind' in b) || a.kind !== b.kind) return false;
   switch (a.kind) {
     case 'list':
@@ -109,21 +109,21 @@ function sameShape(a: Exclude<Value, Simple>, b: Value, open: Open): EqualityRes
 }
 
 /** Whether the values can be compared; Kubernetes' own types can be compared only with their like. */
-function isComparable(a: Exclude<Value, Simple>, b: Value): boolean {
+function isComparable(a: Exclude<Value, Scalar>, b: Value): boolean {
   if (!('kind' in a)) return true;
-  const theirs = typeof b === 'object' && b !== null && 'kind' in b ? b : undefined;
+  const other = typeof b === 'object' && b !== null && 'kind' in b ? b : undefined;
   switch (a.kind) {
     case 'list':
     case 'map':
-      return !a.ofResource || theirs?.kind === a.kind;
+      return !a.ofResource || other?.kind === a.kind;
     case 'opaque':
-      return theirs?.kind === 'opaque' && theirs.name === a.name && a.isComparable?.(theirs) !== false;
+      return other?.kind === 'opaque' && other.name === a.name && a.isComparable?.(other) !== false;
     default:
       return true;
   }
 }
 
-function sameLists(a: ListValue, b: ListValue, open: Open): EqualityResult {
+function sameLists(a: ListValue, b: ListValue, open: OpenPairs): EqualityResult {
   if (a.equals !== undefined) return a.equals(b);
   if (a.size !== b.size) return false;
   open.matters = false;
@@ -140,23 +140,23 @@ function sameLists(a: ListValue, b: ListValue, open: Open): EqualityResult {
       // Here the first item that differs or cannot be compared decides.
       const same = compared(left, right, 'inside');
       if (same !== true) return same;
-    } else if (!together(left, right, open)) break;
+    } else if (!comparePair(left, right, open)) break;
   }
   spend(index & 1023);
   return index === size;
 }
 
-function sameMaps(a: MapValue, b: MapValue, open: Open): EqualityResult {
+function sameMaps(a: MapValue, b: MapValue, open: OpenPairs): EqualityResult {
   if (a.equals !== undefined) return a.equals(b);
   if (a.size !== b.size) return false;
   open.matters = false;
-  for (const key of a.keys()) if (!together(a.get(key), b.get(key), open)) return false;
+  for (const key of a.keys()) if (!comparePair(a.get(key), b.get(key), open)) return false;
   return true;
 }
 
-function sameStructs(a: StructValue, b: StructValue, open: Open): boolean {
+function sameStructs(a: StructValue, b: StructValue, open: OpenPairs): boolean {
   if (a.name !== b.name) return false;
   for (const field of b.fields()) if (a.get(field) === undefined) return false;
-  for (const field of a.fields()) if (!together(a.get(field), b.get(field), open)) return false;
+  for (const field of a.fields()) if (!comparePair(a.get(field), b.get(field), open)) return false;
   return true;
 }

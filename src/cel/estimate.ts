@@ -121,11 +121,11 @@ class Estimator {
     });
     const entries = this.#sizes.entriesOf(expr.range);
     const container = entries?.of ?? this.#sizes.typeOf(expr.range).kind;
-    const bind = (name: string, what: 'key' | 'value'): void => {
+    const bind = (name: string, role: 'key' | 'value'): void => {
       const step =
-        container === 'list' ? (what === 'key' ? '@indices' : '@items') : what === 'key' ? '@keys' : '@values';
+        container === 'list' ? (role === 'key' ? '@indices' : '@items') : role === 'key' ? '@keys' : '@values';
       const path = appended(this.#sizes.path(expr.range), step);
-      this.#sizes.push(name, { path, size: entries?.[what], entries: undefined });
+      this.#sizes.push(name, { path, size: entries?.[role], entries: undefined });
     };
     if (expr.second === undefined) bind(expr.variable, container === 'list' ? 'value' : 'key');
     else {
@@ -156,11 +156,11 @@ class Estimator {
       size: this.#sizes.size(start),
       entries: this.#sizes.entriesOf(start),
     });
-    const whole = plus(cost, yield* this.cost(result));
+    const total = plus(cost, yield* this.cost(result));
     this.#sizes.pop(accumulator);
     this.#sizes.setSize(expr, this.#sizes.size(result));
     this.#sizes.setEntries(expr, this.#sizes.entriesOf(result));
-    return whole;
+    return total;
   }
 
   *#call(expr: Call): Steps<Range> {
@@ -272,7 +272,7 @@ const isBinding = ({ range, condition, accumulator }: Comprehension): boolean =>
   accumulator !== '__result__';
 
 /** Kubernetes types whose values are compared at a fixed cost. */
-const glanced: ReadonlySet<string> = new Set([
+const fixedCostTypes: ReadonlySet<string> = new Set([
   'net.IP',
   'net.CIDR',
   'kubernetes.Quantity',
@@ -290,7 +290,7 @@ function equality(
 ): { readonly cost: Range; readonly resultSize?: Range } | undefined {
   if (name !== '_==_' || left?.type.kind !== 'opaque' || right?.type.kind !== 'opaque') return undefined;
   if (left.type.name !== right.type.name) return undefined;
-  if (glanced.has(left.type.name)) return { cost: one };
+  if (fixedCostTypes.has(left.type.name)) return { cost: one };
   const { name: type } = left.type;
   if (type === 'kubernetes.NamedFormat') return { cost: scaled({ min: 1, max: largestFormat }, perByte) };
   if (type !== 'kubernetes.URL') return undefined;

@@ -29,10 +29,10 @@ export function checkFormatCall(call: Call, { types, references }: Checked, issu
     (type.kind === 'dyn' && !isAny(type)) || kindsOf[verb].includes(type.kind);
 
   let at = call.at;
-  let asked = 0;
+  let needed = 0;
   const read = (count: number): string | Failure =>
     readFormat(format, count, ({ verb }, argument) => {
-      asked = argument + 1;
+      needed = argument + 1;
       const element = elements[argument];
       const wrong =
         element === undefined ? undefined : firstRefused(element, verb === 's', (expr) => takes(verb, typeOf(expr)));
@@ -47,9 +47,9 @@ export function checkFormatCall(call: Call, { types, references }: Checked, issu
     if (more instanceof Failure && more.message === 'unexpected end of string') result = more;
   }
   if (result instanceof Failure) issues.add(at, result.message);
-  else if (elements.length > asked) {
-    const told = `expected ${asked}, got ${elements.length}`;
-    issues.add(call.at, `too many arguments supplied to string.format (${told})`);
+  else if (elements.length > needed) {
+    const counts = `expected ${needed}, got ${elements.length}`;
+    issues.add(call.at, `too many arguments supplied to string.format (${counts})`);
   }
 }
 

@@ -27,16 +27,16 @@ export function goTypeOf(value: Value): string {
 }
 
 /** Wraps a value that JSON cannot represent. Messages print only a few of its parts. */
-export const foreign = (given: Value): Json =>
+export const foreign = (source: Value): Json =>
   new NonJsonValue({
     get type() {
-      return goTypeOf(given);
+      return goTypeOf(source);
     },
     get value() {
-      return shortened(printed(given, 0));
+      return shortened(printed(source, 0));
     },
     get syntax() {
-      return shortened(syntaxOf(given, 0));
+      return shortened(syntaxOf(source, 0));
     },
   }) as unknown as Json;
 
@@ -44,7 +44,7 @@ export const foreign = (given: Value): Json =>
 const longest = 1_000;
 const shortened = (text: string): string => (text.length > longest ? `${text.slice(0, longest)}...` : text);
 
-const shown = 20;
+const maxShown = 20;
 const deepest = 5;
 
 /** Formats a value as `%v` does. */
@@ -63,7 +63,7 @@ function syntaxOf(value: Value, depth: number): string {
   if (typeof value === 'string') return quote(value);
   if (value instanceof Duration) return String(value.nanoseconds);
   if (value instanceof Uint8Array) {
-    const bytes = [...value.subarray(0, shown)].map((byte) => `0x${byte.toString(16)}`);
+    const bytes = [...value.subarray(0, maxShown)].map((byte) => `0x${byte.toString(16)}`);
     return `[]uint8{${bytes.join(', ')}}`;
   }
   if (value instanceof Timestamp) return dateSyntax(value);
@@ -76,12 +76,12 @@ function syntaxOf(value: Value, depth: number): string {
 function partsOf(value: Value, depth: number): readonly (readonly [string | undefined, Value])[] | undefined {
   if (typeof value !== 'object' || value === null || !('kind' in value) || depth > deepest) return undefined;
   if (value.kind === 'list') {
-    return Array.from({ length: Math.min(value.size, shown) }, (_, at) => [undefined, value.at(at)] as const);
+    return Array.from({ length: Math.min(value.size, maxShown) }, (_, at) => [undefined, value.at(at)] as const);
   }
   if (value.kind !== 'map') return undefined;
   const parts: (readonly [string, Value])[] = [];
   for (const key of value.keys()) {
-    if (parts.length === shown) break;
+    if (parts.length === maxShown) break;
     parts.push([valueText(key), value.get(key) ?? null]);
   }
   return parts;

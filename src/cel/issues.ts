@@ -36,14 +36,14 @@ export class Issues {
 
   /** Returns the issues in the order of their positions. */
   list(): readonly Issue[] {
-    const told = this.#found
+    const listed = this.#found
       .map((issue) => ({ ...issue, order: issue.at ?? -2 }))
       .sort((one, other) => one.order - other.order)
       .map(({ at, message }) => ({ at, message, text: issueText(this.#source, at, message) }));
     const more = this.#count - mostIssues;
-    if (more <= 0) return told;
+    if (more <= 0) return listed;
     const message = `${more} more errors were truncated`;
-    return [...told, { at: undefined, message, text: message }];
+    return [...listed, { at: undefined, message, text: message }];
   }
 }
 

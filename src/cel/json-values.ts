@@ -22,7 +22,7 @@ export function jsonValue(json: Json): Value {
 class JsonList implements ListValue, JsonBacked {
   readonly kind = 'list';
   readonly json: readonly Json[];
-  readonly #made: Value[] = [];
+  readonly #converted: Value[] = [];
 
   constructor(json: readonly Json[]) {
     this.json = json;
@@ -33,9 +33,9 @@ class JsonList implements ListValue, JsonBacked {
   }
 
   at(index: number): Value {
-    const made = this.#made[index] ?? jsonValue(this.json[index] ?? null);
-    this.#made[index] = made;
-    return made;
+    const value = this.#converted[index] ?? jsonValue(this.json[index] ?? null);
+    this.#converted[index] = value;
+    return value;
   }
 }
 

@@ -78,7 +78,7 @@ const isOneOf = (point: number | undefined, characters: string): boolean =>
 const signs: ReadonlyMap<string, TokenKind> = new Map(
   tokenKinds.filter((kind) => /^'[^a-z]+'$/.test(kind)).map((kind) => [kind.slice(1, -1), kind] as const),
 );
-const words: ReadonlyMap<string, TokenKind> = new Map([
+const keywords: ReadonlyMap<string, TokenKind> = new Map([
   ['in', "'in'"],
   ['true', "'true'"],
   ['false', "'false'"],
@@ -114,7 +114,7 @@ export function tokenAt(source: Source, from: number): Token | InvalidToken {
     let end = at;
     while (isNamePart(source.point(end))) end++;
     const name = token('IDENTIFIER', end);
-    return { ...name, kind: words.get(name.text) ?? 'IDENTIFIER' };
+    return { ...name, kind: keywords.get(name.text) ?? 'IDENTIFIER' };
   }
   if (quoted?.failed !== undefined) return unreadable(quoted.failed);
   if (isDigit(point) || (point === code('.') && isDigit(source.point(at + 1)))) {
@@ -145,15 +145,18 @@ function numberAt(source: Source, at: number): { readonly kind: TokenKind; reado
     while (isHexadecimal(source.point(end))) end++;
     return isOneOf(source.point(end), 'uU') ? { kind: 'NUM_UINT', end: end + 1 } : { kind: 'NUM_INT', end };
   }
-  const whole = digits(at);
-  const fraction = source.point(whole) === code('.') && isDigit(source.point(whole + 1)) ? digits(whole + 1) : whole;
+  const integer = digits(at);
+  const fraction =
+    source.point(integer) === code('.') && isDigit(source.point(integer + 1)) ? digits(integer + 1) : integer;
   let exponent = fraction;
   if (isOneOf(source.point(fraction), 'eE')) {
     const start = isOneOf(source.point(fraction + 1), '+-') ? fraction + 2 : fraction + 1;
     if (isDigit(source.point(start))) exponent = digits(start);
   }
-  if (exponent > whole) return { kind: 'NUM_FLOAT', end: exponent };
-  return isOneOf(source.point(whole), 'uU') ? { kind: 'NUM_UINT', end: whole + 1 } : { kind: 'NUM_INT', end: whole };
+  if (exponent > integer) return { kind: 'NUM_FLOAT', end: exponent };
+  return isOneOf(source.point(integer), 'uU')
+    ? { kind: 'NUM_UINT', end: integer + 1 }
+    : { kind: 'NUM_INT', end: integer };
 }
 
 interface Quoted {

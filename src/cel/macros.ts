@@ -7,7 +7,7 @@ const accumulator = '@result';
 const isAccumulator = (name: string): boolean => name === accumulator || name === '__result__';
 const unused = '#unused';
 
-class Refused {
+class MacroError {
   readonly refused: string;
   readonly at: number;
   constructor(refused: string, at: number) {
@@ -73,19 +73,19 @@ const onlyOne: Quantifier = (macro, predicate) => {
 const overwrites = 'iteration variable overwrites accumulator variable';
 
 /** Returns the name of one variable, or the error if the expression is no simple name. */
-function variableOf(expr: Expr, complaint: string): string | Refused {
-  if (expr.kind !== 'ident') return new Refused(complaint, expr.at);
-  return isAccumulator(expr.name) ? new Refused(overwrites, expr.at) : expr.name;
+function variableOf(expr: Expr, complaint: string): string | MacroError {
+  if (expr.kind !== 'ident') return new MacroError(complaint, expr.at);
+  return isAccumulator(expr.name) ? new MacroError(overwrites, expr.at) : expr.name;
 }
 
 /** Returns the names of two variables, or the error if an expression is no simple name. */
-function variablesOf(first: Expr, second: Expr): readonly [string, string] | Refused {
+function variablesOf(first: Expr, second: Expr): readonly [string, string] | MacroError {
   const complaint = 'argument must be a simple name';
-  if (first.kind !== 'ident') return new Refused(complaint, first.at);
-  if (second.kind !== 'ident') return new Refused(complaint, second.at);
-  if (first.name === second.name) return new Refused(`duplicate variable name: ${first.name}`, second.at);
-  if (isAccumulator(first.name)) return new Refused(overwrites, first.at);
-  if (isAccumulator(second.name)) return new Refused(overwrites, second.at);
+  if (first.kind !== 'ident') return new MacroError(complaint, first.at);
+  if (second.kind !== 'ident') return new MacroError(complaint, second.at);
+  if (first.name === second.name) return new MacroError(`duplicate variable name: ${first.name}`, second.at);
+  if (isAccumulator(first.name)) return new MacroError(overwrites, first.at);
+  if (isAccumulator(second.name)) return new MacroError(overwrites, second.at);
   return [first.name, second.name];
 }
 
@@ -95,7 +95,7 @@ const quantifier = (name: string, parts: Quantifier): Macro => ({
   member: true,
   expand: (macro) => {
     const variable = variableOf(macro.args[0]!, 'argument must be a simple name');
-    if (variable instanceof Refused) return variable;
+    if (variable instanceof MacroError) return variable;
     const range = macro.target!;
     return nodesOf(macro).fold({ range, variable, second: undefined, ...parts(macro, macro.args[1]!) });
   },
@@ -107,7 +107,7 @@ const quantifierOfTwo = (name: string, parts: Quantifier): Macro => ({
   member: true,
   expand: (macro) => {
     const variables = variablesOf(macro.args[0]!, macro.args[1]!);
-    if (variables instanceof Refused) return variables;
+    if (variables instanceof MacroError) return variables;
     const [variable, second] = variables;
     return nodesOf(macro).fold({ range: macro.target!, variable, second, ...parts(macro, macro.args[2]!) });
   },
@@ -117,14 +117,14 @@ const quantifierOfTwo = (name: string, parts: Quantifier): Macro => ({
 const collecting = (
   name: string,
   args: 2 | 3,
-  parts: (given: readonly [Expr, Expr, Expr]) => { readonly element: Expr; readonly predicate?: Expr },
+  parts: (args: readonly [Expr, Expr, Expr]) => { readonly element: Expr; readonly predicate?: Expr },
 ): Macro => ({
   name,
   args,
   member: true,
   expand: (macro) => {
     const variable = variableOf(macro.args[0]!, 'argument is not an identifier');
-    if (variable instanceof Refused) return variable;
+    if (variable instanceof MacroError) return variable;
     const { fold, list, literal, call, accumulated, stepIf } = nodesOf(macro);
     const { element, predicate } = parts(macro.args as readonly [Expr, Expr, Expr]);
     return fold({
@@ -147,10 +147,10 @@ const presence: Macro = {
   name: 'has',
   args: 1,
   member: false,
-  expand: ({ builder, at, args: [asked] }) =>
-    asked?.kind === 'select'
-      ? builder.select(at, asked.operand, asked.field, true)
-      : new Refused('invalid argument to has() macro', asked!.at),
+  expand: ({ builder, at, args: [operand] }) =>
+    operand?.kind === 'select'
+      ? builder.select(at, operand.operand, operand.field, true)
+      : new MacroError('invalid argument to has() macro', operand!.at),
 };
 
 type Transformation = (macro: MacroCall, key: string, transformed: Expr) => Pick<Fold, 'start' | 'step'>;
@@ -176,7 +176,7 @@ const transforming = (name: string, args: 3 | 4, into: Transformation): Macro =>
   member: true,
   expand: (macro) => {
     const variables = variablesOf(macro.args[0]!, macro.args[1]!);
-    if (variables instanceof Refused) return variables;
+    if (variables instanceof MacroError) return variables;
     const { fold, literal, stepIf, accumulated } = nodesOf(macro);
     const [variable, second] = variables;
     const { start, step } = into(macro, variable, macro.args[args - 1]!);
@@ -215,7 +215,7 @@ const ofOptional = (name: string, wrap: boolean): Macro => ({
   expand: (macro) => {
     const [variable, mapped] = macro.args as readonly [Expr, Expr];
     if (variable.kind !== 'ident')
-      return new Refused(`${name}() variable name must be a simple identifier`, variable.at);
+      return new MacroError(`${name}() variable name must be a simple identifier`, variable.at);
     const { call, memberCall } = nodesOf(macro);
     const bound = binding(macro, variable.name, memberCall('value', macro.copied!), mapped);
     const found = wrap ? call('optional.of', bound) : bound;
@@ -231,7 +231,7 @@ const bind: Macro = {
     if (macro.target?.kind !== 'ident' || macro.target.name !== 'cel') return undefined;
     const [variable, value, result] = macro.args as readonly [Expr, Expr, Expr];
     if (variable.kind !== 'ident') {
-      return new Refused('cel.bind() variable names must be simple identifiers', variable.at);
+      return new MacroError('cel.bind() variable names must be simple identifiers', variable.at);
     }
     return binding(macro, variable.name, value, result);
   },
@@ -249,7 +249,7 @@ const sorting: Macro = {
     const target = macro.target!;
     if (!sortable.has(target.kind)) {
       const takes = 'a list, identifier, comprehension, call or select expression';
-      return new Refused(`sortBy can only be applied to ${takes}`, target.at);
+      return new MacroError(`sortBy can only be applied to ${takes}`, target.at);
     }
     const { ident } = nodesOf(macro);
     const keys = mapping.expand({ ...macro, target: ident(sorted) });

@@ -38,21 +38,21 @@ const largestTime = 8_640_000_000_000_000n * 1_000_000n;
 const saturated = (sum: bigint): bigint => (sum > maxInt64 ? maxInt64 : sum < minInt64 ? minInt64 : sum);
 
 function withNanoseconds(name: string, values: ReadonlyMap<string, Value>, make: (sum: bigint) => Value): Value {
-  const seconds = whole(values.get('seconds'), 64);
+  const seconds = integerOf(values.get('seconds'), 64);
   if (typeof seconds !== 'bigint') return wrongField(`${name}.seconds`, seconds);
-  const nanos = whole(values.get('nanos'), 32);
+  const nanos = integerOf(values.get('nanos'), 32);
   if (typeof nanos !== 'bigint') return wrongField(`${name}.nanos`, nanos);
   return make(seconds * 1_000_000_000n + nanos);
 }
 
-const wrongField = (field: string, why: string): Failure =>
-  new Failure(`field type conversion error for ${field} value type: ${why}`);
+const wrongField = (field: string, problem: string): Failure =>
+  new Failure(`field type conversion error for ${field} value type: ${problem}`);
 
 /** Converts a value to an integer field of this many bits; returns the error in cel-go's words otherwise. */
-function whole(value: Value | undefined, bits: 32 | 64): bigint | string {
+function integerOf(value: Value | undefined, bits: 32 | 64): bigint | string {
   if (value === undefined) return 0n;
   if (typeof value === 'bigint') return BigInt.asIntN(bits, value) === value ? value : 'integer overflow';
-  if (value instanceof Optional && value.value !== undefined) return whole(value.value, bits);
+  if (value instanceof Optional && value.value !== undefined) return integerOf(value.value, bits);
   if (value instanceof Uint) return `unsupported type conversion from 'uint' to int${bits}`;
   if (value instanceof TypeValue) return "type conversion not supported for 'type'";
   if (typeof value === 'string') return `unsupported native conversion from string to 'int${bits}'`;

@@ -39,11 +39,11 @@ function compareNumbers(a: bigint | number, b: bigint | number): number | undefi
  * Compares a double with a whole number, converted to the nearest double as in cel-go: 2^53 + 1 equals 2.0^53. Doubles
  * beyond 64 bits equal no whole number.
  */
-function compareDouble(double: number, whole: bigint, value: Value): number | undefined {
+function compareDouble(double: number, integer: bigint, value: Value): number | undefined {
   const unsigned = value instanceof Uint;
   if (double < (unsigned ? 0 : -(2 ** 63))) return -1;
   if (double > (unsigned ? 2 ** 64 : 2 ** 63)) return 1;
-  return compareNumbers(double, Number(whole));
+  return compareNumbers(double, Number(integer));
 }
 
 /** Compares texts by code points, where JavaScript compares by surrogates. */

@@ -38,7 +38,7 @@ export interface OutputBudget {
 const tooLarge = (): InvalidPatchValue => new InvalidPatchValue('the result of the expression is too large');
 
 /** Takes one value from the budget; members, texts and bytes also take their size. */
-function take(budget: OutputBudget, bytes: number): void {
+function takeFromBudget(budget: OutputBudget, bytes: number): void {
   budget.values -= 1;
   budget.bytes -= bytes;
   if (budget.values < 0 || budget.bytes < 0) throw tooLarge();
@@ -66,8 +66,8 @@ export function* patchValueOf(value: Value, budget: OutputBudget): Steps<Json> {
 class NoMember {
   readonly foreign: Json;
 
-  constructor(why: string) {
-    this.foreign = new NonJsonValue({ type: '*types.Err', value: why, syntax: why }) as unknown as Json;
+  constructor(message: string) {
+    this.foreign = new NonJsonValue({ type: '*types.Err', value: message, syntax: message }) as unknown as Json;
   }
 }
 
@@ -82,7 +82,7 @@ class PatchValueWriter {
   *object(written: PatchStruct): Steps<JsonObject | NoMember> {
     const out: Record<string, Json> = {};
     for (const field of written.fields()) {
-      take(this.#budget, field.length);
+      takeFromBudget(this.#budget, field.length);
       const value = yield* this.#field(written.get(field) ?? null, field);
       if (value instanceof NoMember) return value;
       setMember(out, field, value);
@@ -94,8 +94,8 @@ class PatchValueWriter {
    * Converts a field: lists and maps with their direct contents; list and map literals nested in these are not
    * converted.
    */
-  *#field(given: Value, field: string): Steps<Json | NoMember> {
-    const value = given instanceof Optional ? (given.value ?? null) : given;
+  *#field(member: Value, name: string): Steps<Json | NoMember> {
+    const value = member instanceof Optional ? (member.value ?? null) : member;
     if (!isContainer(value) || value.json !== undefined) return yield* this.#native(value);
     if (value.kind === 'list') {
       const items: Json[] = [];
@@ -106,10 +106,10 @@ class PatchValueWriter {
     for (const key of value.keys()) {
       if (typeof key !== 'string') {
         return new NoMember(
-          `fail to convert field ${quote(field)}: map key ${goRune(key)} is of type ${goTypeName(key)}, not string`,
+          `fail to convert field ${quote(name)}: map key ${goRune(key)} is of type ${goTypeName(key)}, not string`,
         );
       }
-      take(this.#budget, key.length);
+      takeFromBudget(this.#budget, key.length);
       setMember(out, key, yield* this.#native(value.get(key) ?? null));
     }
     return out;
@@ -118,7 +118,7 @@ class PatchValueWriter {
   /** Converts a value to the representation that Go has of it. */
   *#native(value: Value): Steps<Json> {
     if (++this.#seen % itemsPerStep === 0) yield;
-    take(this.#budget, 0);
+    takeFromBudget(this.#budget, 0);
     if (value instanceof Failure) throw new InvalidPatchValue(value.message);
     if (value instanceof PatchStruct) {
       const object = yield* this.object(value);
@@ -127,8 +127,8 @@ class PatchValueWriter {
     if (isContainer(value) && value.json !== undefined) return this.#counted(value.json);
     if (typeof value === 'string') return this.#text(value);
     if (typeof value === 'boolean' || typeof value === 'number') return value;
-    if (typeof value === 'bigint') return whole(value);
-    if (value instanceof Uint) return whole(value.value);
+    if (typeof value === 'bigint') return integerJson(value);
+    if (value instanceof Uint) return integerJson(value.value);
     if (value instanceof TypeValue) return value.name;
     if (value instanceof Optional) return value.value === undefined ? foreign(null) : yield* this.#native(value.value);
     return foreign(value);
@@ -136,7 +136,7 @@ class PatchValueWriter {
 
   *json(value: Value): Steps<Json> {
     if (++this.#seen % itemsPerStep === 0) yield;
-    take(this.#budget, 0);
+    takeFromBudget(this.#budget, 0);
     if (value === null || typeof value === 'boolean' || typeof value === 'number') return value;
     if (typeof value === 'string') return this.#text(value);
     if (typeof value === 'bigint') return safe(value);
@@ -168,7 +168,7 @@ class PatchValueWriter {
     const out: Record<string, Json> = {};
     for (const key of value.keys()) {
       if (typeof key !== 'string') throw new InvalidPatchValue(noKey(key));
-      take(this.#budget, key.length);
+      takeFromBudget(this.#budget, key.length);
       setMember(out, key, yield* this.json(value.get(key) ?? null));
     }
     return out;
@@ -177,7 +177,7 @@ class PatchValueWriter {
   *#struct(value: PatchStruct): Steps<Json> {
     const out: Record<string, Json> = {};
     for (const field of value.fields()) {
-      take(this.#budget, field.length);
+      takeFromBudget(this.#budget, field.length);
       setMember(out, field, yield* this.json(value.get(field) ?? null));
     }
     return out;
@@ -193,10 +193,10 @@ class PatchValueWriter {
   #counted(json: Json): Json {
     const open: Json[] = [json];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      take(this.#budget, typeof next === 'string' ? next.length : 0);
+      takeFromBudget(this.#budget, typeof next === 'string' ? next.length : 0);
       if (typeof next !== 'object' || next === null) continue;
       for (const [name, inner] of Object.entries(next)) {
-        take(this.#budget, Array.isArray(next) ? 0 : name.length);
+        takeFromBudget(this.#budget, Array.isArray(next) ? 0 : name.length);
         open.push(inner);
       }
     }
@@ -209,7 +209,7 @@ type Container = (ListValue | MapValue) & Partial<JsonBacked>;
 const isContainer = (value: Value): value is Container =>
   typeof value === 'object' && value !== null && 'kind' in value && (value.kind === 'list' || value.kind === 'map');
 
-const whole = (value: bigint): Json => {
+const integerJson = (value: bigint): Json => {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 };

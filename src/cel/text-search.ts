@@ -3,20 +3,20 @@
  * are repetitive.
  */
 
-/** Returns the index of the first `wanted` in `text` at or after `from`, or -1. */
-export function indexOf(text: string, wanted: string, from = 0): number {
-  return isQuick(text, wanted) ? text.indexOf(wanted, from) : search(text, wanted, from);
+/** Returns the index of the first `pattern` in `text` at or after `from`, or -1. */
+export function indexOf(text: string, pattern: string, from = 0): number {
+  return isQuick(text, pattern) ? text.indexOf(pattern, from) : search(text, pattern, from);
 }
 
-/** Returns the index of the last `wanted` in `text` at or before `from`, or -1. */
-export function lastIndexOf(text: string, wanted: string, from = text.length): number {
-  if (isQuick(text, wanted)) return text.lastIndexOf(wanted, from);
+/** Returns the index of the last `pattern` in `text` at or before `from`, or -1. */
+export function lastIndexOf(text: string, pattern: string, from = text.length): number {
+  if (isQuick(text, pattern)) return text.lastIndexOf(pattern, from);
   let last = -1;
-  const borders = bordersOf(wanted);
-  const end = Math.min(text.length, from + wanted.length);
+  const borders = bordersOf(pattern);
+  const end = Math.min(text.length, from + pattern.length);
   for (let at = 0, matched = 0; at < end; at++) {
-    matched = advance(wanted, borders, matched, text.charCodeAt(at));
-    if (matched === wanted.length) last = at + 1 - matched;
+    matched = advance(pattern, borders, matched, text.charCodeAt(at));
+    if (matched === pattern.length) last = at + 1 - matched;
   }
   return last;
 }
@@ -47,36 +47,36 @@ export function partsBetween(text: string, separator: string, limit = Number.POS
 
 /** The number of comparisons up to which the built-in search is fast enough. */
 const fewComparisons = 10_000_000;
-const shortWanted = 8;
-const isQuick = (text: string, wanted: string): boolean =>
-  wanted.length <= shortWanted || text.length * wanted.length <= fewComparisons;
+const shortPattern = 8;
+const isQuick = (text: string, pattern: string): boolean =>
+  pattern.length <= shortPattern || text.length * pattern.length <= fewComparisons;
 
 /** Searches by the algorithm of Knuth, Morris and Pratt, which visits each unit of `text` once. */
-function search(text: string, wanted: string, from: number): number {
-  if (text.length - from < wanted.length) return -1;
-  const borders = bordersOf(wanted);
+function search(text: string, pattern: string, from: number): number {
+  if (text.length - from < pattern.length) return -1;
+  const borders = bordersOf(pattern);
   for (let at = from, matched = 0; at < text.length; at++) {
-    matched = advance(wanted, borders, matched, text.charCodeAt(at));
-    if (matched === wanted.length) return at + 1 - matched;
+    matched = advance(pattern, borders, matched, text.charCodeAt(at));
+    if (matched === pattern.length) return at + 1 - matched;
   }
   return -1;
 }
 
-/** Returns how much of `wanted` is matched after one more unit. */
-function advance(wanted: string, borders: Int32Array, before: number, unit: number): number {
+/** Returns how much of `pattern` is matched after one more unit. */
+function advance(pattern: string, borders: Int32Array, before: number, unit: number): number {
   let matched = before;
-  if (matched === wanted.length) matched = borders[matched - 1] ?? 0;
-  while (matched > 0 && wanted.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0;
-  return wanted.charCodeAt(matched) === unit ? matched + 1 : 0;
+  if (matched === pattern.length) matched = borders[matched - 1] ?? 0;
+  while (matched > 0 && pattern.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0;
+  return pattern.charCodeAt(matched) === unit ? matched + 1 : 0;
 }
 
-/** Returns for each prefix of `wanted` the length of the longest shorter prefix that it ends with. */
-function bordersOf(wanted: string): Int32Array {
-  const borders = new Int32Array(wanted.length);
-  for (let at = 1, matched = 0; at < wanted.length; at++) {
-    const unit = wanted.charCodeAt(at);
-    while (matched > 0 && wanted.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0;
-    if (wanted.charCodeAt(matched) === unit) matched++;
+/** Returns for each prefix of `pattern` the length of the longest shorter prefix that it ends with. */
+function bordersOf(pattern: string): Int32Array {
+  const borders = new Int32Array(pattern.length);
+  for (let at = 1, matched = 0; at < pattern.length; at++) {
+    const unit = pattern.charCodeAt(at);
+    while (matched > 0 && pattern.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0;
+    if (pattern.charCodeAt(matched) === unit) matched++;
     borders[at] = matched;
   }
   return borders;

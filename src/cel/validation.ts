@@ -51,18 +51,18 @@ function fails(call: Call, value: Value, { references }: Checked, overload: Find
   const parameter = found?.parameters[0];
   if (found === undefined || parameter === undefined) return false;
   // The checker accepts null for any duration or timestamp.
-  return !fits(parameter, value) || (found.evaluate as (given: Value) => Value)(value) instanceof Failure;
+  return !fits(parameter, value) || (found.evaluate as (value: Value) => Value)(value) instanceof Failure;
 }
 
 const typeOf = ({ types }: Checked, { id }: Expr): Type => types.get(id) ?? errorType;
-const within = (type: Type, optional: boolean): Type => (optional ? (withinOptional(type) ?? type) : type);
+const elementType = (type: Type, optional: boolean): Type => (optional ? (withinOptional(type) ?? type) : type);
 
 function mismatch(at: number, expected: Type, found: Type, issues: Issues): void {
   issues.add(at, () => `expected type '${typeText(expected)}' but found '${typeText(found)}'`);
 }
 
 function checkList(list: ListLiteral, checked: Checked, issues: Issues): void {
-  const types = list.elements.map((element, index) => within(typeOf(checked, element), list.optional.has(index)));
+  const types = list.elements.map((element, index) => elementType(typeOf(checked, element), list.optional.has(index)));
   const wrong = types.findIndex((type) => !isSameType(types[0]!, type));
   if (wrong >= 0) mismatch(list.elements[wrong]!.at, types[0]!, types[wrong]!, issues);
 }
@@ -71,10 +71,10 @@ function checkMap(map: MapLiteral, checked: Checked, issues: Issues): void {
   const [first] = map.entries;
   if (first === undefined) return;
   const keys = typeOf(checked, first.key);
-  const values = within(typeOf(checked, first.value), first.optional);
+  const values = elementType(typeOf(checked, first.value), first.optional);
   for (const { key, value, optional } of map.entries) {
     const keyType = typeOf(checked, key);
-    const valueType = within(typeOf(checked, value), optional);
+    const valueType = elementType(typeOf(checked, value), optional);
     if (!isSameType(keys, keyType)) mismatch(key.at, keys, keyType, issues);
     if (!isSameType(values, valueType)) mismatch(value.at, values, valueType, issues);
   }

@@ -29,7 +29,7 @@ export const caStatus = (flags: Flags): Promise<void> =>
   withClient(flags, async (client) => {
     const { items } = await client.resource(Secrets).list({ labelSelector: `${kedgeNames.caLabel}=true` });
     const shown = await Promise.all(
-      items.map(async (secret) => ({ secret, waitsFor: await waitedFor(client, secret) })),
+      items.map(async (secret) => ({ secret, waitsFor: await pendingTargets(client, secret) })),
     );
     process.stdout.write(items.length === 0 ? 'No CA is managed by rotation.\n' : caTable(shown, Date.now()));
   });
@@ -66,7 +66,7 @@ interface ShownCa {
   readonly waitsFor: readonly string[];
 }
 
-async function waitedFor(client: Client, secret: Secret): Promise<readonly string[]> {
+async function pendingTargets(client: Client, secret: Secret): Promise<readonly string[]> {
   try {
     const { next: ca } = readCaState(secret.data ?? {});
     if (ca === undefined) return [];
@@ -78,7 +78,7 @@ async function waitedFor(client: Client, secret: Secret): Promise<readonly strin
   }
 }
 
-const listed = ([first = '', ...others]: readonly string[]): string =>
+const firstAndCount = ([first = '', ...others]: readonly string[]): string =>
   others.length === 0 ? first : `${first} and ${others.length} more`;
 
 const next: Readonly<Record<RotationPhase, (state: CaState, waitsFor: readonly string[], now: number) => string>> = {
@@ -86,11 +86,11 @@ const next: Readonly<Record<RotationPhase, (state: CaState, waitsFor: readonly s
   announced: (_, waitsFor) =>
     waitsFor.length === 0
       ? 'waiting until every bundle has the next anchor'
-      : `waiting for the next anchor in ${listed(waitsFor)}`,
+      : `waiting for the next anchor in ${firstAndCount(waitsFor)}`,
   spreading: ({ next: ca }, waitsFor, now) =>
     waitsFor.length === 0
       ? `every bundle has had the next anchor for ${humanDuration(now - (ca?.seenSince ?? now))}`
-      : `without the next anchor: ${listed(waitsFor)}`,
+      : `without the next anchor: ${firstAndCount(waitsFor)}`,
   retiring: ({ retiring }, _, now) =>
     `the old anchor goes in ${humanDuration(Math.max(0, Math.min(...retiring.map(({ until }) => until)) - now))}`,
 };
@@ -112,14 +112,14 @@ function stateCells({ secret: { data = {}, metadata }, waitsFor }: ShownCa, now:
     const state = readCaState(data);
     const { subject, notAfter } = certificateOf(state.signing);
     const phase = phaseOf(state);
-    const asked = metadata.annotations?.[kedgeNames.rotateAnnotation] !== undefined;
+    const isRequested = metadata.annotations?.[kedgeNames.rotateAnnotation] !== undefined;
     const anchors = [state.next?.pair.certificate ?? '', ...state.retiring.map(({ anchor }) => anchor)];
     return [
       phase,
       subject.commonName,
       shownEnd(timestamp(notAfter), now),
       String(1 + anchors.flatMap((pem) => readPemCertificates(pem)).length),
-      asked ? 'a rotation was requested' : next[phase](state, waitsFor, now),
+      isRequested ? 'a rotation was requested' : next[phase](state, waitsFor, now),
     ];
   } catch (error) {
     if (!(error instanceof PkiError)) throw error;

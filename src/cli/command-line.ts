@@ -223,11 +223,11 @@ interface ObjectName {
 }
 
 const readObjectName =
-  (what: string) =>
+  (kind: string) =>
   (text: string): ObjectName => {
     const [namespace = '', name = '', ...more] = text.split('/');
     if (namespace === '' || name === '' || more.length > 0)
-      throw new InvalidArgumentError(`${what} must be namespace/name.`);
+      throw new InvalidArgumentError(`${kind} must be namespace/name.`);
     return { namespace, name };
   };
 

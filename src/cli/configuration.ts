@@ -26,11 +26,11 @@ export interface Flags {
  */
 export async function readConfiguration(file: string | undefined, flags: Flags): Promise<Configuration> {
   if (file === undefined) return { ...defaults, ...flags };
-  const [given, { configuration }] = await Promise.all([
+  const [fromFile, { configuration }] = await Promise.all([
     readConfigurationFile(file),
     import('./configuration-schema.js'),
   ]);
-  const result = configuration.safeParse({ ...given, ...flags });
+  const result = configuration.safeParse({ ...fromFile, ...flags });
   if (result.success) return result.data;
   throw new ConfigurationError(`${file}: ${problemsOf(result.error.issues)}`);
 }

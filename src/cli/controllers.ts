@@ -74,7 +74,7 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
   const certificateLedger = await hasLedger(client, remote.serverVersion);
   if (!certificateLedger) log.warn({}, 'the server has no certificate ledger: what is issued is not recorded');
   const metrics = flags.probeAddress && openMetrics({ process: true });
-  const wanted = builtinControllers({
+  const selected = builtinControllers({
     ...certificateControllers(
       certificates,
       rotated,
@@ -87,14 +87,14 @@ export async function runControllers(flags: ControllersFlags): Promise<void> {
     // Otherwise another controller publishes the CA of the API server, and may know more than a kubeconfig contains.
     ...(names === 'all' || names.includes('root-ca-publisher') ? { rootCa: () => remote.ca } : {}),
   }).filter(({ name }) => names === 'all' || names.includes(name));
-  const running = [...new Set(wanted.map(({ name }) => name))];
+  const running = [...new Set(selected.map(({ name }) => name))];
   if (metrics) measureSigners(metrics, signers, { running, client, log, signal: stopping.signal });
   tellRunning(log, names, running);
   const managed = createManager({ client, log, graceMs, metrics: metrics && controllerMetrics(metrics) })
     .add(
       ...(flags.lease === undefined
-        ? wanted
-        : [whileLeading({ lease: flags.lease, graceMs: leaderGraceMs }, ...wanted)]),
+        ? selected
+        : [whileLeading({ lease: flags.lease, graceMs: leaderGraceMs }, ...selected)]),
     )
     .add(...(flags.probeAddress === undefined ? [] : [probeServer({ ...flags.probeAddress, metrics })]))
     .run(stopping.signal);

@@ -23,9 +23,9 @@ export async function copy(from: string, to: string, flags: CopyFlags): Promise<
     if (address.startsWith('memory:')) throw new ConfigurationError(`${address} is lost when this program ends`);
   }
   const configuration = await readConfiguration(flags.config, {});
-  const over = new AbortController();
+  const ended = new AbortController();
   try {
-    const encryption = await encryptionIn(configuration, over.signal);
+    const encryption = await encryptionIn(configuration, ended.signal);
     if (flags.leaveUnreadable === true) checkServices(encryption);
     const open = (address: string, options: Partial<OpenStoreOptions>): Promise<Store> =>
       openStore(address, {
@@ -35,9 +35,9 @@ export async function copy(from: string, to: string, flags: CopyFlags): Promise<
         ...(address.startsWith('etcd:') ? { etcd: { ...configuration.etcd, compactionSeconds: 0 } } : {}),
         ...options,
       });
-    await using(open(from, { mustExist: true }), async (source) => {
+    await withStore(open(from, { mustExist: true }), async (source) => {
       const revision = await source.revision();
-      await using(open(to, { after: revision + 1n }), async (target) => {
+      await withStore(open(to, { after: revision + 1n }), async (target) => {
         const copying = copyStore(source, target, revision, flags.leaveUnreadable === true ? tellLeft : undefined);
         const count = await copying.catch((error: unknown) => {
           throw error instanceof CopyRefused
@@ -48,7 +48,7 @@ export async function copy(from: string, to: string, flags: CopyFlags): Promise<
       });
     });
   } finally {
-    over.abort();
+    ended.abort();
   }
 }
 
@@ -58,7 +58,8 @@ function checkServices(encryption: OpenedEncryption | undefined): void {
   if (problem !== undefined) throw new Error(`data whose key service does not work is not lost: ${problem}`);
 }
 
-const tellLeft = (key: string, why: unknown): void => void process.stderr.write(`left out ${key}: ${messageOf(why)}\n`);
+const tellLeft = (key: string, cause: unknown): void =>
+  void process.stderr.write(`left out ${key}: ${messageOf(cause)}\n`);
 
 async function encryptionIn(
   { encryptionConfigFile: file, domains }: Configuration,
@@ -70,7 +71,7 @@ async function encryptionIn(
   return openEncryption({ file, option: 'encryptionConfigFile' }, parts);
 }
 
-async function using(opening: Promise<Store>, use: (store: Store) => Promise<void>): Promise<void> {
+async function withStore(opening: Promise<Store>, use: (store: Store) => Promise<void>): Promise<void> {
   const store = await opening;
   try {
     await use(store);

@@ -108,9 +108,9 @@ export class CacheHealth {
   }
 
   /** Records that a watch was opened. Proxies that cut off idle connections are not failures. */
-  async opened(over: AbortSignal): Promise<void> {
-    await this.#clock.sleep(stuck.soonMs, over);
-    if (over.aborted) return;
+  async opened(ended: AbortSignal): Promise<void> {
+    await this.#clock.sleep(stuck.soonMs, ended);
+    if (ended.aborted) return;
     this.#failures = 0;
     this.watchWorks();
   }

@@ -3,7 +3,7 @@ import { groupVersion } from '../api/object.js';
 import type { DiscoveredResource, DiscoverOptions } from './client.js';
 
 type OnFailure = NonNullable<DiscoverOptions['onFailure']>;
-type Read = (path: string, accept: string) => Promise<unknown>;
+type ReadDocument = (path: string, accept: string) => Promise<unknown>;
 
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json';
 
@@ -12,7 +12,7 @@ const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
  * supports aggregated discovery.
  */
 export async function discover(
-  read: Read,
+  read: ReadDocument,
   { onFailure = () => {} }: DiscoverOptions = {},
 ): Promise<readonly DiscoveredResource[]> {
   const [core, named] = await Promise.all([read('/api', aggregated), read('/apis', aggregated)]);
@@ -96,7 +96,7 @@ function fromGroup({ metadata, versions: all }: GroupDiscovery, onFailure: OnFai
 
 const isStale = ({ freshness }: { readonly freshness?: string }): boolean => freshness === 'Stale';
 
-interface Found {
+interface FoundResource {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
@@ -109,7 +109,7 @@ interface Found {
   readonly preferred: boolean;
 }
 
-const resource = ({ singular, verbs, shortNames, categories, ...found }: Found): DiscoveredResource => ({
+const resource = ({ singular, verbs, shortNames, categories, ...found }: FoundResource): DiscoveredResource => ({
   ...found,
   singular: singular || found.kind.toLowerCase(),
   listKind: `${found.kind}List`,
@@ -123,7 +123,7 @@ const resource = ({ singular, verbs, shortNames, categories, ...found }: Found):
  * that were removed since the groups were listed.
  */
 async function oneByOne(
-  read: Read,
+  read: ReadDocument,
   core: Answer,
   named: Answer,
   onFailure: OnFailure,

@@ -8,7 +8,7 @@ const tellEveryMs = 600_000;
 const most = 20;
 
 /** A failure of a remote service. */
-interface Trouble {
+interface ServiceFailure {
   readonly error: unknown;
   /** The time of the `monotonic` clock. */
   readonly now: number;
@@ -24,7 +24,7 @@ interface Trouble {
  */
 export class FailureLog {
   /** The kinds of failures logged since the last success. */
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   /** The time when the failures began or were last logged. */
   #quietSince = 0;
 
@@ -39,23 +39,23 @@ export class FailureLog {
    */
   shouldReport(error: unknown, now: number, { isKnown = false }: { readonly isKnown?: boolean } = {}): boolean {
     const trouble = troubleOf(error);
-    const isOther = !isKnown && !this.#told.has(trouble) && this.#told.size < most;
+    const isOther = !isKnown && !this.#reported.has(trouble) && this.#reported.size < most;
     if (!isOther && now - this.#quietSince < tellEveryMs) return false;
-    this.#told.add(trouble);
+    this.#reported.add(trouble);
     this.#quietSince = now;
     return true;
   }
 
   /** Logs a failure: as a warning if `shouldReport` says so, otherwise at debug level. */
-  report(log: Logger, { error, now, fields = {}, message, always = false }: Trouble): void {
+  report(log: Logger, { error, now, fields = {}, message, always = false }: ServiceFailure): void {
     const level = always || this.shouldReport(error, now) ? 'warn' : 'debug';
     log[level]({ err: fromElsewhere(error), ...fields }, message);
   }
 
   /** Records a success. Returns whether failures were logged since the last one. */
   recovered(): boolean {
-    const wasTold = this.#told.size > 0;
-    this.#told.clear();
+    const wasTold = this.#reported.size > 0;
+    this.#reported.clear();
     return wasTold;
   }
 }

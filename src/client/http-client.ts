@@ -67,9 +67,9 @@ export function httpClient(access: ClusterAccess, options: HttpClientOptions = {
       }
     };
 
-  const writeQueryWithDefaults = (given: WriteOptions = {}): QueryParameters => ({
-    ...writeQuery(given),
-    fieldValidation: given.fieldValidation ?? fieldValidation,
+  const writeQueryWithDefaults = (options: WriteOptions = {}): QueryParameters => ({
+    ...writeQuery(options),
+    fieldValidation: options.fieldValidation ?? fieldValidation,
   });
 
   const clientUntil = (signal?: AbortSignal, onWarning = options.onWarning): Client => {

@@ -45,12 +45,12 @@ export interface ResourceTransport {
 const asItIs = (answer: unknown): unknown => answer;
 
 /** Wraps a transport error with the description of its request, keeping its code, by which callers decide on retries. */
-export function wrapRequestError(asked: string, error: unknown): unknown {
+export function wrapRequestError(call: string, error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ApiError || error instanceof AccessError) return error;
   const { message, code } = error as NodeJS.ErrnoException;
   // The AggregateError for a host name with several addresses has no message.
-  const told = new Error(`${asked}: ${message || code}`, { cause: error });
-  return code === undefined ? told : Object.assign(told, { code });
+  const wrapped = new Error(`${call}: ${message || code}`, { cause: error });
+  return code === undefined ? wrapped : Object.assign(wrapped, { code });
 }
 
 /** Returns the Accept header. Servers without PartialObjectMetadata send whole objects. */
@@ -92,13 +92,17 @@ export function resourceClient<T extends ApiObject>(wire: ResourceTransport, typ
       };
     },
     watch: (options = {}) => watch<T>(wire, type, options),
-    create: async (given, options) => {
-      const path = withQuery(writePath(type, given.metadata.namespace), writeQuery(options));
+    create: async (desired, options) => {
+      const path = withQuery(writePath(type, desired.metadata.namespace), writeQuery(options));
       // Subresources that perform an action, such as bindings, respond with a Status.
-      return call({ method: 'POST', path, body: given }, (answer) => decodeObject<T>(answer, { orStatus: true }));
+      return call({ method: 'POST', path, body: desired }, (answer) => decodeObject<T>(answer, { orStatus: true }));
     },
-    update: async (given, options) =>
-      object({ method: 'PUT', path: withQuery(objectPath(type, requestKey(given)), writeQuery(options)), body: given }),
+    update: async (desired, options) =>
+      object({
+        method: 'PUT',
+        path: withQuery(objectPath(type, requestKey(desired)), writeQuery(options)),
+        body: desired,
+      }),
     patch: async (key, patch, options) => object(patchCall(objectPath(type, key), patch, writeQuery(options))),
     async delete(key, options = {}) {
       await call({ method: 'DELETE', path: objectPath(type, key), body: deleteBody(options) }, asItIs);

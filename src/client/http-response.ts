@@ -20,7 +20,7 @@ const maxBodyBytes = 256 * 1_048_576;
  * Returns the body of a response as JSON; undefined if it is empty. Throws the failure that it reports, and an Error if
  * it is not JSON. `type` is that of the requested collection or object.
  */
-export async function readResponse(answer: IncomingMessage, asked: string, type?: ResourceType): Promise<unknown> {
+export async function readResponse(answer: IncomingMessage, call: string, type?: ResourceType): Promise<unknown> {
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of answer as AsyncIterable<Buffer>) {
@@ -30,7 +30,7 @@ export async function readResponse(answer: IncomingMessage, asked: string, type?
   }
   const text = Buffer.concat(parts).toString('utf8');
   const code = answer.statusCode ?? 0;
-  if (code < 200 || code >= 300) throw failure(text, code, asked, type);
+  if (code < 200 || code >= 300) throw failure(text, code, call, type);
   if (text === '') return undefined;
   try {
     return parseJson(text);
@@ -44,19 +44,19 @@ const beginningOf = (text: string): string => text.trim().slice(0, 1_024);
 /**
  * Converts an error response to an ApiError. If it comes from a proxy or filter, it is plain text rather than a Status.
  */
-function failure(text: string, code: number, asked: string, type: ResourceType | undefined): ApiError {
+function failure(text: string, code: number, call: string, type: ResourceType | undefined): ApiError {
   const body = parseOrUndefined(text);
   const notServed = type && `the server does not serve ${groupResource(type)} in version ${type.version}: `;
-  const answered = `${asked}: the server answered with code ${code}`;
+  const answered = `${call}: the server answered with code ${code}`;
   if (isObject(body) && body['kind'] === 'Status') {
     const error = errorFromStatus(body, code, answered);
     // If the type is served and only the object does not exist, the Status names the object.
     const isServed = notServed === undefined || !isReason(error, 'NotFound') || error.details?.name;
     return isServed ? error : errorFromStatus({ ...body, message: `${notServed}${error.message}` }, code, answered);
   }
-  const said = beginningOf(text);
+  const beginning = beginningOf(text);
   const prefix = code === 404 && body === undefined ? (notServed ?? '') : '';
-  const message = said === '' ? `${prefix}${answered}` : `${prefix}${answered}: ${said}`;
+  const message = beginning === '' ? `${prefix}${answered}` : `${prefix}${answered}: ${beginning}`;
   return new ApiError({ message, code, reason: body === undefined ? plainReasons[code] : undefined });
 }
 const plainReasons: Readonly<Record<number, Reason>> = { 401: 'Unauthorized', 404: 'NotFound' };

@@ -67,42 +67,44 @@ class Transport implements HttpTransport {
     this.#userAgent = userAgent;
     this.#base = `${base.origin}${base.pathname.replace(/\/+$/, '')}`;
     this.#request = isSecure ? httpsRequest : httpRequest;
-    this.#agents = new Agents(isSecure ? (credentials) => secureAgent(access, credentials) : () => new HttpAgent(kept));
+    this.#agents = new Agents(
+      isSecure ? (credentials) => secureAgent(access, credentials) : () => new HttpAgent(agentOptions),
+    );
   }
 
   urlOf(path: string): string {
     return `${this.#base}${path}`;
   }
 
-  async send(given: HttpRequest): ReturnType<HttpTransport['send']> {
-    given.signal?.throwIfAborted();
+  async send(request: HttpRequest): ReturnType<HttpTransport['send']> {
+    request.signal?.throwIfAborted();
     if (this.#closed !== undefined) throw this.#closed;
     // Fetching credentials, for example from an exec plugin, may take longer than the caller waits.
-    const presented = await raceAbort(given.signal, this.#access.credentials.current());
+    const presented = await raceAbort(request.signal, this.#access.credentials.current());
     if (this.#closed !== undefined) throw this.#closed;
-    return { answer: await this.#sendWith(presented, given), presented };
+    return { answer: await this.#sendWith(presented, request), presented };
   }
 
-  #sendWith(credentials: ClientCredentials, given: HttpRequest): Promise<IncomingMessage> {
+  #sendWith(credentials: ClientCredentials, outgoing: HttpRequest): Promise<IncomingMessage> {
     const headers: Record<string, string | string[]> = {
       'user-agent': this.#userAgent,
-      ...listed(this.#access.headers ?? {}),
-      ...given.headers,
+      ...headerLists(this.#access.headers ?? {}),
+      ...outgoing.headers,
       ...(credentials.authorization === undefined ? {} : { authorization: credentials.authorization }),
-      ...(given.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(given.body)) }),
+      ...(outgoing.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(outgoing.body)) }),
     };
     return new Promise((resolve, reject) => {
-      const silenceMs = given.silenceMs ?? patience.silenceMs;
+      const silenceMs = outgoing.silenceMs ?? patience.silenceMs;
       const agent = this.#agents.with(credentials);
       const options = {
         agent,
-        method: given.method,
+        method: outgoing.method,
         headers,
         maxHeaderSize: maxResponseHeaders,
-        ...(given.signal === undefined ? {} : { signal: given.signal }),
+        ...(outgoing.signal === undefined ? {} : { signal: outgoing.signal }),
       };
       let answer: IncomingMessage | undefined;
-      const request = this.#request(new URL(this.urlOf(given.path)), options, (head) => {
+      const request = this.#request(new URL(this.urlOf(outgoing.path)), options, (head) => {
         answer = head;
         resolve(head);
       });
@@ -119,7 +121,7 @@ class Transport implements HttpTransport {
       }
       request.on('socket', (socket) => socket.setKeepAlive(true, patience.keepAliveMs));
       request.on('error', reject);
-      request.end(given.body);
+      request.end(outgoing.body);
     });
   }
 
@@ -131,11 +133,11 @@ class Transport implements HttpTransport {
 }
 
 type KeptAgent = HttpAgent | HttpsAgent;
-const kept = { keepAlive: true, keepAliveMsecs: patience.keepAliveMs, scheduling: 'lifo' } as const;
+const agentOptions = { keepAlive: true, keepAliveMsecs: patience.keepAliveMs, scheduling: 'lifo' } as const;
 
 const secureAgent = (access: ClusterAccess, { certificate, key }: ClientCredentials): HttpsAgent =>
   new HttpsAgent({
-    ...kept,
+    ...agentOptions,
     rejectUnauthorized: access.insecure !== true,
     ...(access.ca === undefined ? {} : { ca: access.ca }),
     ...(access.serverName === undefined ? {} : { servername: access.serverName }),
@@ -173,8 +175,8 @@ class Agents {
   }
 
   ended(agent: KeptAgent): void {
-    const left = (this.#running.get(agent) ?? 0) - 1;
-    if (left > 0) this.#running.set(agent, left);
+    const remaining = (this.#running.get(agent) ?? 0) - 1;
+    if (remaining > 0) this.#running.set(agent, remaining);
     else {
       this.#running.delete(agent);
       if (agent !== this.#current?.agent) agent.destroy();
@@ -188,7 +190,7 @@ class Agents {
   }
 }
 
-const listed = (headers: NonNullable<ClusterAccess['headers']>): Record<string, string | string[]> =>
+const headerLists = (headers: NonNullable<ClusterAccess['headers']>): Record<string, string | string[]> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
   );

@@ -124,9 +124,9 @@ export const merge = (configs: readonly Kubeconfig[]): Kubeconfig => {
 };
 
 /** Returns the first entry with this name. Throws AccessError if there is none. */
-export function findNamed<T>(list: readonly NamedEntry<T>[], name: string | undefined, what: string): NamedEntry<T> {
+export function findNamed<T>(list: readonly NamedEntry<T>[], name: string | undefined, kind: string): NamedEntry<T> {
   const found = list.find((item) => item.name === name);
-  if (found === undefined) throw new AccessError(`the kubeconfig has no ${what} ${JSON.stringify(name ?? '')}`);
+  if (found === undefined) throw new AccessError(`the kubeconfig has no ${kind} ${JSON.stringify(name ?? '')}`);
   return found;
 }
 
@@ -135,7 +135,7 @@ export async function inlineOrFile(
   inline: string | undefined,
   path: string | undefined,
   directory: string,
-  what: string,
+  label: string,
 ): Promise<string | undefined> {
   if (inline) return Buffer.from(inline, 'base64').toString('utf8');
   if (!path) return undefined;
@@ -143,6 +143,6 @@ export async function inlineOrFile(
   try {
     return await readLimitedText(absolute);
   } catch (cause) {
-    throw new AccessError(`cannot read ${what} ${displayPath(absolute)}`, pathErrorCause(absolute, cause));
+    throw new AccessError(`cannot read ${label} ${displayPath(absolute)}`, pathErrorCause(absolute, cause));
   }
 }

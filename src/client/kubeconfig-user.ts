@@ -33,12 +33,12 @@ export async function credentialsOf(
       throw new AccessError(`the ${name} of a user of the kubeconfig is not a string`);
   const tls = await certificateOf(user, directory, options.clock);
   if (user.tokenFile) {
-    return together(tls, tokenFile(resolve(directory, user.tokenFile), options.clock, user.token));
+    return combined(tls, tokenFile(resolve(directory, user.tokenFile), options.clock, user.token));
   }
-  if (user.token) return together(tls, fixedCredentials({ authorization: `Bearer ${user.token}` }));
+  if (user.token) return combined(tls, fixedCredentials({ authorization: `Bearer ${user.token}` }));
   if (user.username !== undefined && user.password !== undefined) {
     const basic = Buffer.from(`${user.username}:${user.password}`).toString('base64');
-    return together(tls, fixedCredentials({ authorization: `Basic ${basic}` }));
+    return combined(tls, fixedCredentials({ authorization: `Basic ${basic}` }));
   }
   if (user.exec) {
     const config = cluster.extensions?.find(({ name }) => name === execExtension)?.extension;
@@ -49,7 +49,7 @@ export async function credentialsOf(
       ...(cluster.serverName === undefined ? {} : { 'tls-server-name': cluster.serverName }),
       ...(config === undefined ? {} : { config }),
     };
-    return together(
+    return combined(
       tls,
       execCredentials(user.exec, { clock: options.clock, env: options.env, cluster: info, directory }),
     );
@@ -79,7 +79,7 @@ async function certificateOf(user: User, directory: string, clock: Clock): Promi
 }
 
 /** Combines the credentials of two sources: a TLS certificate and another credential. */
-const together = (tls: CredentialSource, source: CredentialSource): CredentialSource => ({
+const combined = (tls: CredentialSource, source: CredentialSource): CredentialSource => ({
   current: async () => ({ ...(await tls.current()), ...(await source.current()) }),
   refused: (presented) => [tls, source].map((one) => one.refused(presented)).includes(true),
 });
@@ -92,9 +92,9 @@ async function fromOfficialClient(
 ): Promise<CredentialSource> {
   const { KubeConfig } = await import('@kubernetes/client-node').catch((cause: unknown) => {
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
-    const why = isMissing ? 'which is not installed' : `which cannot be loaded: ${String(cause)}`;
+    const detail = isMissing ? 'which is not installed' : `which cannot be loaded: ${String(cause)}`;
     throw new AccessError(
-      `auth-provider ${provider} needs the package @kubernetes/client-node, ${why}; install one that runs here, or use an exec plugin`,
+      `auth-provider ${provider} needs the package @kubernetes/client-node, ${detail}; install one that runs here, or use an exec plugin`,
       { cause },
     );
   });
@@ -103,13 +103,13 @@ async function fromOfficialClient(
   config.setCurrentContext(context ?? currentContext);
   return {
     async current() {
-      const given: { headers?: Record<string, string | string[] | undefined> } = {};
+      const options: { headers?: Record<string, string | string[] | undefined> } = {};
       await config
-        .applyToHTTPSOptions(given as Parameters<typeof config.applyToHTTPSOptions>[0])
+        .applyToHTTPSOptions(options as Parameters<typeof config.applyToHTTPSOptions>[0])
         .catch((cause: unknown) => {
           throw new AccessError(`auth-provider ${provider} cannot be used`, { cause });
         });
-      const authorization = given.headers?.['Authorization'];
+      const authorization = options.headers?.['Authorization'];
       return typeof authorization === 'string' ? { authorization } : {};
     },
     refused: () => false,

@@ -89,13 +89,13 @@ async function accessOf(config: Kubeconfig, options: KubeconfigOptions): Promise
     throw new AccessError(
       `cluster ${JSON.stringify(context.cluster)}: insecure-skip-tls-verify and certificate-authority cannot be combined`,
     );
-  const given = await inlineOrFile(
+  const caText = await inlineOrFile(
     cluster['certificate-authority-data'],
     cluster['certificate-authority'],
     directory,
     'certificate-authority',
   );
-  const ca = given === undefined ? undefined : anchorsOf(given, context.cluster ?? '');
+  const ca = caText === undefined ? undefined : anchorsOf(caText, context.cluster ?? '');
   const user = context.user ? findNamed(config.users, context.user, 'user') : undefined;
   const access = {
     server: cluster.server,

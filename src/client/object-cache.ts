@@ -243,7 +243,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
   async #follow(from: string): Promise<void> {
     const timeoutSeconds = watchSeconds.least + Math.floor(this.#random() * watchSeconds.spread);
     const startedAt = this.#clock.monotonic();
-    const over = new AbortController();
+    const ended = new AbortController();
     const lasted = (): number => this.#clock.monotonic() - startedAt;
     let events = 0;
     let isOpen = false;
@@ -251,10 +251,10 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     try {
       await new Promise<void>((resolve, reject) => {
         const stop = (): void => resolve();
-        this.#signal.addEventListener('abort', stop, { once: true, signal: over.signal });
+        this.#signal.addEventListener('abort', stop, { once: true, signal: ended.signal });
         const onOpen = (): void => {
           isOpen = true;
-          void this.#health.opened(over.signal);
+          void this.#health.opened(ended.signal);
         };
         subscription = this.#resource
           .watch({
@@ -266,7 +266,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
           })
           .subscribe({
             next: (event) => {
-              if (over.signal.aborted) return;
+              if (ended.signal.aborted) return;
               events++;
               try {
                 this.#take(event);
@@ -275,17 +275,17 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
                 // failure is reported.
                 this.#health.broke();
                 reject(error);
-                over.abort();
+                ended.abort();
               }
             },
             error: reject,
             complete: resolve,
           });
         const lost = (): void => (isOpen || events > 0 ? resolve() : reject(new Error('the watch was not answered')));
-        void this.#clock.sleep(timeoutSeconds * 1_000 + lostAfterMs, over.signal).then(lost);
+        void this.#clock.sleep(timeoutSeconds * 1_000 + lostAfterMs, ended.signal).then(lost);
       });
     } finally {
-      over.abort();
+      ended.abort();
       subscription?.unsubscribe();
       this.#health.watchEnded({ events, lastedMs: lasted() });
     }

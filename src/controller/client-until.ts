@@ -5,22 +5,22 @@ import { throwIfDue } from '../runtime/abort.js';
 import { Observable } from '../runtime/observable.js';
 
 /** For each client with a lifetime, the client it wraps. */
-const lasting = new WeakMap<Client, Client>();
+const wrappedClients = new WeakMap<Client, Client>();
 
 /**
  * Returns a client that works until the signal aborts. Later calls fail with the signal's reason, and nothing is sent.
- * Calls in progress fail too; those over HTTP are aborted, because the server may take long to respond. `told` is
+ * Calls in progress fail too; those over HTTP are aborted, because the server may take long to respond. `onAborted` is
  * called before a call fails in this way.
  */
-export function clientUntil(signal: AbortSignal, client: Client, told: () => void = () => {}): Client {
+export function clientUntil(signal: AbortSignal, client: Client, onAborted: () => void = () => {}): Client {
   const within = withAbort(signal, client);
-  const end: End = { signal, told };
+  const end: End = { signal, told: onAborted };
   const ending: Client = {
     resource: (type) => resourceUntil(end, within.resource(type)),
     discover: (options) => unlessAborted(end, () => within.discover(options)),
   };
-  lasting.set(ending, underlyingClient(client));
-  return withAbortFactory(ending, (other) => clientUntil(signal, withAbort(other, client), told));
+  wrappedClients.set(ending, underlyingClient(client));
+  return withAbortFactory(ending, (other) => clientUntil(signal, withAbort(other, client), onAborted));
 }
 
 interface End {
@@ -29,7 +29,7 @@ interface End {
 }
 
 /** Returns the client that `clientUntil` wrapped, for cleaning up after everything else has ended. */
-export const underlyingClient = (client: Client): Client => lasting.get(client) ?? client;
+export const underlyingClient = (client: Client): Client => wrappedClients.get(client) ?? client;
 
 function check({ signal, told }: End): void {
   if (signal.aborted) told();
@@ -46,7 +46,7 @@ async function unlessAborted<R>(end: End, call: () => Promise<R>): Promise<R> {
 
 function resourceUntil<T extends ApiObject>(ends: End, resource: ResourceClient<T>): ResourceClient<T> {
   const { signal } = ends;
-  const call = <R>(made: () => Promise<R>): Promise<R> => unlessAborted(ends, made);
+  const call = <R>(send: () => Promise<R>): Promise<R> => unlessAborted(ends, send);
   return {
     get: (...given) => call(() => resource.get(...given)),
     list: (...given) => call(() => resource.list(...given)),
@@ -69,7 +69,7 @@ function resourceUntil<T extends ApiObject>(ends: End, resource: ResourceClient<
 }
 
 function subresourceUntil<S extends ApiObject>(ends: End, subresource: SubresourceClient<S>): SubresourceClient<S> {
-  const call = <R>(made: () => Promise<R>): Promise<R> => unlessAborted(ends, made);
+  const call = <R>(send: () => Promise<R>): Promise<R> => unlessAborted(ends, send);
   return {
     get: (...given) => call(() => subresource.get(...given)),
     create: (...given) => call(() => subresource.create(...given)),

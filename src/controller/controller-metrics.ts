@@ -164,14 +164,14 @@ function workerMetrics(metrics: Metrics) {
   /** The functions that return how long workers have had their keys. */
   const ages = new Map<string, Set<() => number>>();
   const agesOf = (controller: string): Set<() => number> => {
-    const taken = ages.get(controller) ?? new Set();
-    ages.set(controller, taken);
-    return taken;
+    const running = ages.get(controller) ?? new Set();
+    ages.set(controller, running);
+    return running;
   };
   const measured = (of: (seconds: readonly number[]) => number) => async () =>
-    [...ages].map(([controller, taken]) => ({
+    [...ages].map(([controller, running]) => ({
       labels: { controller, name: controller },
-      value: of([...taken].map((age) => age())),
+      value: of([...running].map((age) => age())),
     }));
   metrics.measured(
     { name: 'controller_runtime_active_workers', help: 'Number of workers processing a key.', labels: ['controller'] },
@@ -200,8 +200,8 @@ function workerMetrics(metrics: Metrics) {
       return () => most.of({ controller }).add(-workers);
     },
     took(controller: string, age: () => number): () => void {
-      const taken = agesOf(controller).add(age);
-      return () => void taken.delete(age);
+      const running = agesOf(controller).add(age);
+      return () => void running.delete(age);
     },
   };
 }

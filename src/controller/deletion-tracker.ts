@@ -6,7 +6,7 @@ const lookEveryMs = 60_000;
 /** The time after which a cache has seen an object, or never will. */
 const rememberedMs = 900_000;
 
-interface Surroundings<T extends ApiObject> {
+interface TrackerContext<T extends ApiObject> {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Whether the cache has this object, by uid. */
@@ -20,22 +20,22 @@ interface Surroundings<T extends ApiObject> {
  * here. The cache may still report them later.
  */
 export class DeletionTracker<T extends ApiObject> {
-  readonly #given: Surroundings<T>;
+  readonly #context: TrackerContext<T>;
   /** Deleted objects by key; several may have had the same name. */
-  readonly #untold = new Map<string, readonly T[]>();
+  readonly #pending = new Map<string, readonly T[]>();
   /** Objects that were reconciled before the cache saw them, by key. */
   readonly #worked = new Map<string, T>();
   /** Deletions detected here, by uid, with the time until which they are remembered. */
   readonly #found = new Map<string, number>();
-  #looks = false;
+  #isWatching = false;
 
-  constructor(given: Surroundings<T>) {
-    this.#given = given;
+  constructor(context: TrackerContext<T>) {
+    this.#context = context;
   }
 
   /** Returns the deleted objects under a key that are to be delivered, oldest first. */
   pending(key: ObjectKey): readonly T[] {
-    return this.#untold.get(keyText(key)) ?? [];
+    return this.#pending.get(keyText(key)) ?? [];
   }
 
   /** Records that the cache reported an existing object. */
@@ -68,40 +68,40 @@ export class DeletionTracker<T extends ApiObject> {
     const worked = this.#worked.get(keyText(key));
     if (worked !== undefined && (object === undefined || !isSame(worked, object))) {
       this.#worked.delete(keyText(key));
-      this.#found.set(uidOf(worked), this.#given.clock.monotonic() + rememberedMs);
+      this.#found.set(uidOf(worked), this.#context.clock.monotonic() + rememberedMs);
       this.#add(worked);
     }
     if (object === undefined) return;
     this.#found.delete(uidOf(object));
-    if (this.#given.knows(object)) return;
+    if (this.#context.knows(object)) return;
     this.#worked.set(keyText(key), object);
-    void this.#look();
+    void this.#watchDeletions();
   }
 
   /** Records that the deletion was delivered. */
   delivered(key: ObjectKey, last: T): void {
-    const left = this.pending(key).filter((one) => one !== last);
-    if (left.length > 0) this.#untold.set(keyText(key), left);
-    else this.#untold.delete(keyText(key));
+    const others = this.pending(key).filter((one) => one !== last);
+    if (others.length > 0) this.#pending.set(keyText(key), others);
+    else this.#pending.delete(keyText(key));
   }
 
   #add(last: T): void {
     const key = keyOf(last);
-    this.#untold.set(keyText(key), [...this.pending(key).filter((one) => !isSame(one, last)), last]);
+    this.#pending.set(keyText(key), [...this.pending(key).filter((one) => !isSame(one, last)), last]);
   }
 
   /** Runs while there are objects that the cache has not seen. */
-  async #look(): Promise<void> {
-    if (this.#looks) return;
-    this.#looks = true;
-    const { clock, signal, wake } = this.#given;
+  async #watchDeletions(): Promise<void> {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    const { clock, signal, wake } = this.#context;
     while (this.#worked.size + this.#found.size > 0) {
       await clock.sleep(lookEveryMs, signal);
       if (signal.aborted) return;
       for (const object of this.#worked.values()) wake(keyOf(object));
       for (const [uid, until] of this.#found) if (clock.monotonic() >= until) this.#found.delete(uid);
     }
-    this.#looks = false;
+    this.#isWatching = false;
   }
 }
 

@@ -25,18 +25,18 @@ export interface EventRecorder {
   flush(): Promise<void>;
 }
 
-type Told = Parameters<EventRecorder['record']>[1];
+type EventDetails = Parameters<EventRecorder['record']>[1];
 
 const limits = { remembered: 4_096, waiting: 1_000, burst: 25, perSecond: 1 / 300, similar: 10, similarForMs: 600_000 };
 
 /** The messages of one object, type and reason. */
-interface Similar {
+interface EventGroup {
   readonly messages: Set<string>;
   /** The time of the last message (of the `monotonic` clock). */
   readonly at: number;
 }
 
-interface Known {
+interface RecordedEvent {
   readonly name: string;
   readonly namespace: string;
   readonly count: number;
@@ -55,10 +55,10 @@ interface RecorderContext extends Pick<ReconcileContext, 'client' | 'clock' | 'l
  */
 export function eventRecorder(
   component: string,
-  given: Pick<ReconcileContext, 'client' | 'clock' | 'log'> & { readonly signal?: AbortSignal | undefined },
+  reconcileContext: Pick<ReconcileContext, 'client' | 'clock' | 'log'> & { readonly signal?: AbortSignal | undefined },
   options: Pick<WriteOptions, 'fieldManager'> = {},
 ): EventRecorder {
-  const context: RecorderContext = controllerContext(given);
+  const context: RecorderContext = controllerContext(reconcileContext);
   const { client, clock, signal } = context;
   const own = recorders.get(client) ?? new Map<string, Made>();
   recorders.set(client, own);
@@ -83,7 +83,7 @@ function newRecorder(
   options: Pick<WriteOptions, 'fieldManager'>,
 ): EventRecorder {
   const resource = client.resource(Events);
-  const known = new BoundedMap<string, Known>(limits.remembered);
+  const known = new BoundedMap<string, RecordedEvent>(limits.remembered);
   const similar = new SimilarEvents(clock);
   const buckets = new BoundedMap<string, TokenBucket>(limits.remembered);
   const warned = new BoundedMap<string, true>(limits.remembered);
@@ -93,7 +93,7 @@ function newRecorder(
   let serial = 0;
   let last: Promise<void> = Promise.resolve();
 
-  const write = async (object: ApiObject, event: Told) => {
+  const write = async (object: ApiObject, event: EventDetails) => {
     const { type, reason } = event;
     const { id, message } = similar.counted(object, event);
     const now = timestamp(clock.now());
@@ -146,14 +146,17 @@ function newRecorder(
 /** Aggregates events of one object, type and reason that differ in their message. */
 class SimilarEvents {
   readonly #clock: Clock;
-  readonly #known = new BoundedMap<string, Similar>(limits.remembered);
+  readonly #known = new BoundedMap<string, EventGroup>(limits.remembered);
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Returns the message to write, and an id that is the same for events that are counted as one. */
-  counted(object: ApiObject, { type, reason, ...event }: Told): { readonly id: string; readonly message: string } {
+  counted(
+    object: ApiObject,
+    { type, reason, ...event }: EventDetails,
+  ): { readonly id: string; readonly message: string } {
     const message = firstCharacters(event.message);
     const kind = JSON.stringify([subjectOf(object), type, reason]);
     const at = this.#clock.monotonic();
@@ -184,7 +187,7 @@ function eventName({ metadata, kind }: ApiObject, suffix: string): string {
 /** Returns the beginning of a message, up to its maximum length, without splitting a character. */
 const firstCharacters = (message: string): string => message.slice(0, 1_024).replace(/[\ud800-\udbff]$/, '');
 
-const newEvent = (given: {
+const newEvent = (input: {
   readonly object: ApiObject;
   readonly component: string;
   readonly namespace: string;
@@ -194,7 +197,7 @@ const newEvent = (given: {
   readonly message: string;
   readonly now: string;
 }): Event => {
-  const { object, component, namespace, name, type, reason, message, now } = given;
+  const { object, component, namespace, name, type, reason, message, now } = input;
   const { apiVersion, kind, metadata } = object;
   return {
     apiVersion: groupVersion(Events),

@@ -20,11 +20,11 @@ export interface FinalizerOptions<T extends ApiObject> {
 export const withFinalizer =
   <T extends ApiObject>({ type, name, options, apply, cleanUp }: FinalizerOptions<T>): Reconcile<T> =>
   async (object, context) => {
-    const held = (object.metadata.finalizers ?? []).includes(name);
+    const hasFinalizer = (object.metadata.finalizers ?? []).includes(name);
     if (object.metadata.deletionTimestamp === undefined) {
-      return apply(held ? object : await addFinalizer(context.client, type, object, name, options), context);
+      return apply(hasFinalizer ? object : await addFinalizer(context.client, type, object, name, options), context);
     }
-    if (!held) return;
+    if (!hasFinalizer) return;
     const result = await cleanUp(object, context);
     if (result) return result;
     await removeFinalizer(context.client, type, object, name, options);

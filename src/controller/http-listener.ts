@@ -73,15 +73,15 @@ export class HttpListener {
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    const over = new AbortController();
+    const ended = new AbortController();
     const all = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    const isOver = Promise.race([all, this.#clock.sleep(graceMs, over.signal)]);
+    const isOver = Promise.race([all, this.#clock.sleep(graceMs, ended.signal)]);
     const now = this.#clock.monotonic();
     this.#endIdle(({ newUntil = 0 }) => newUntil <= now);
-    await Promise.race([isOver, this.#clock.sleep(Math.min(newMs, graceMs), over.signal)]);
+    await Promise.race([isOver, this.#clock.sleep(Math.min(newMs, graceMs), ended.signal)]);
     this.#endIdle(() => true);
     await isOver;
-    over.abort();
+    ended.abort();
     for (const { socket } of this.#connections.values()) socket.destroy();
     await all;
   }

@@ -48,10 +48,10 @@ export const defineKeyedController = <K>(
 ): Runnable => ({
   name,
   isController: true,
-  async run(given) {
-    if (given.signal.aborted) return;
-    const log = given.log.child({ controller: name });
-    const context = { ...given, log, cacheObserver: observerOf(name, given) };
+  async run(options) {
+    if (options.signal.aborted) return;
+    const log = options.log.child({ controller: name });
+    const context = { ...options, log, cacheObserver: observerOf(name, options) };
     await workThrough(name, work(context), context);
   },
 });
@@ -73,9 +73,9 @@ export function checkNumbers(
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(rateLimit && { 'rateLimit.perSecond': rateLimit.perSecond, 'rateLimit.burst': rateLimit.burst }),
   };
-  for (const [what, value] of Object.entries(numbers))
+  for (const [option, value] of Object.entries(numbers))
     if (!(Number.isFinite(value) && value > 0))
-      throw new Error(`controller ${name}: ${what} must be a number greater than 0, not ${value}`);
+      throw new Error(`controller ${name}: ${option} must be a number greater than 0, not ${value}`);
 }
 
 /** Runs until the signal aborts. One log line per reconcile. */
@@ -102,8 +102,8 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
     const object = identity(key);
     const cause = causes.get(object) ?? (attempt > 1 ? 'retry' : 'requeue');
     causes.delete(object);
-    const about = { object, cause, attempt };
-    const report = reportOf(name, about, context);
+    const attempted = { object, cause, attempt };
+    const report = reportOf(name, attempted, context);
     try {
       const result = await withinTime({ name, object, timeoutMs }, context, (limited) => work.reconcile(key, limited));
       const outcome = result ? { afterMs: finite(result.requeueAfterMs) } : 'done';
@@ -115,7 +115,7 @@ async function workThrough<K>(name: string, work: KeyedWork<K>, context: Reconci
         report(terminal ? 'terminal' : 'retry', error);
       } catch {
         // Anything may be thrown, even a proxy that throws when inspected. That must not affect other keys.
-        context.log.warn(about, 'reconcile failed with an error that cannot be logged');
+        context.log.warn(attempted, 'reconcile failed with an error that cannot be logged');
       }
       lease.settle(terminal ? 'done' : 'retry');
     }
@@ -172,7 +172,7 @@ function countedQueue<K>(
 /** Begins the report on a reconcile. Returns the function that records its outcome, once, in the metrics and the log. */
 function reportOf(
   name: string,
-  about: { readonly object: string; readonly cause: string; readonly attempt: number },
+  attempted: { readonly object: string; readonly cause: string; readonly attempt: number },
   { clock, log, signal, metrics }: ReconcileContext,
 ): (result: ReconcileOutcome, err?: unknown) => void {
   const startedAt = clock.monotonic();
@@ -181,9 +181,9 @@ function reportOf(
     const tookMs = clock.monotonic() - startedAt;
     done?.();
     metrics?.reconciled(name, result, tookMs / 1_000, err);
-    const { object, attempt } = about;
+    const { object, attempt } = attempted;
     const fields = {
-      ...about,
+      ...attempted,
       durationMs: Math.round(tookMs),
       result,
       // For errors of the server, the stack is logged only on the first attempt.

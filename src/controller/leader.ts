@@ -186,8 +186,8 @@ class Candidate {
       const holder = this.#otherHolder;
       if (this.#leftMs() <= 0 || holder !== undefined) {
         log.error({ lease: this.#options.lease, identity: this.#identity }, 'stopped leading');
-        const why = isRenewed === undefined ? ': the server did not answer' : '';
-        throw this.#lost(holder === undefined ? `could not be renewed${why}` : `was taken by ${holder}`);
+        const detail = isRenewed === undefined ? ': the server did not answer' : '';
+        throw this.#lost(holder === undefined ? `could not be renewed${detail}` : `was taken by ${holder}`);
       }
     }
   }
@@ -197,8 +197,8 @@ class Candidate {
     if (this.#leftMs() <= 0) throw this.#lost('could not be renewed');
   }
 
-  #lost(how: string): LeadershipLost {
-    return new LeadershipLost(`the lease ${this.#options.lease.name} ${how}`);
+  #lost(reason: string): LeadershipLost {
+    return new LeadershipLost(`the lease ${this.#options.lease.name} ${reason}`);
   }
 
   /**
@@ -258,15 +258,15 @@ class Candidate {
     const spec = found.spec ?? {};
     // A change of metadata, such as an annotation, is no sign of life of the holder.
     if (this.#seen === undefined || !isDeepStrictEqual(spec, this.#seen.lease.spec)) this.#note(found, at);
-    const ours = spec.holderIdentity === this.#identity;
+    const isOwn = spec.holderIdentity === this.#identity;
     const free = !spec.holderIdentity || at - (this.#seen?.at ?? at) >= durationOf(spec, leaseMs);
-    if (!ours && !free) return false;
+    if (!isOwn && !free) return false;
     const next: LeaseSpec = {
       ...spec,
       holderIdentity: this.#identity,
       leaseDurationSeconds: secondsOf(leaseMs),
       renewTime: microTimestamp(now),
-      ...(ours ? {} : { acquireTime: microTimestamp(now), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 }),
+      ...(isOwn ? {} : { acquireTime: microTimestamp(now), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 }),
     };
     await this.#write(() => leases.update({ ...found, spec: next }), at);
     return true;

@@ -36,7 +36,7 @@ export function ledgerWriter(client: Client): CertificateLedger {
 /** Collects records that arrive while an entry is being written. */
 class Batches {
   readonly #write: (records: readonly LedgerRecord[]) => Promise<void>;
-  #waiting: Waiting[] = [];
+  #waiting: QueuedRecord[] = [];
   #isWriting = false;
 
   constructor(write: (records: readonly LedgerRecord[]) => Promise<void>) {
@@ -85,9 +85,9 @@ class Ledger {
   }
 
   /** Writes an entry with those of the records that are not in the ledger yet. */
-  async write(wanted: readonly LedgerRecord[]): Promise<void> {
+  async write(added: readonly LedgerRecord[]): Promise<void> {
     let known = this.#head ?? emptyLedger;
-    let records = wanted;
+    let records = added;
     for (let attempt = 1; ; attempt++) {
       const found = await this.#resolved(records);
       if (found !== undefined) {
@@ -166,7 +166,7 @@ class Ledger {
 
 const headOf = ({ sequence, hash }: LedgerHead): LedgerHead => ({ sequence, hash });
 
-interface Waiting {
+interface QueuedRecord {
   readonly record: LedgerRecord;
   readonly bytes: number;
   resolve(): void;
@@ -174,7 +174,7 @@ interface Waiting {
 }
 
 /** Returns how many records fit into one entry; at least one. */
-function fitting(waiting: readonly Waiting[]): number {
+function fitting(waiting: readonly QueuedRecord[]): number {
   let bytes = 0;
   const tooMany = waiting.findIndex((one, at) => {
     bytes += one.bytes;

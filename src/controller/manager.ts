@@ -79,7 +79,7 @@ export function createManager(options: ManagerOptions): Manager {
       runnables.push(...more);
       return manager;
     },
-    async run(given) {
+    async run(signal) {
       if (started) throw new Error('a manager can run only once');
       started = true;
       if (runnables.length === 0) log.warn({}, 'no runnables');
@@ -88,7 +88,7 @@ export function createManager(options: ManagerOptions): Manager {
         const client = clientOf(name, signal);
         return runnable.run({ client, log: runnableLog(name, log), clock, metrics, unsynced, signal });
       };
-      await runTogether(runnables, run, { signal: given, clock, log, graceMs });
+      await runTogether(runnables, run, { signal, clock, log, graceMs });
     },
   };
   return manager;
@@ -98,7 +98,7 @@ export function createManager(options: ManagerOptions): Manager {
  * Returns the function that makes the clients of runnables. Their calls fail once the signal aborts; runnables with the
  * same client share caches. Each warning of the server is logged once.
  */
-function clientsOf(given: ManagerOptions['client'], log: Logger): (name: string, signal: AbortSignal) => Client {
+function clientsOf(source: ManagerOptions['client'], log: Logger): (name: string, signal: AbortSignal) => Client {
   const warned = new Set<string>();
   const tellWarnings = (name: string, client: Client): Client =>
     withWarnings((warning) => {
@@ -109,7 +109,7 @@ function clientsOf(given: ManagerOptions['client'], log: Logger): (name: string,
     }, client);
   const caches = new Map<Client, SharedCaches>();
   return (name, signal) => {
-    const client = typeof given === 'function' ? given(name) : given;
+    const client = typeof source === 'function' ? source(name) : source;
     const until = clientUntil(signal, tellWarnings(name, client));
     const shared = caches.get(client) ?? new SharedCaches(until);
     caches.set(client, shared);

@@ -8,8 +8,8 @@ interface NamedLogger extends Logger {
 /**
  * Returns a logger that adds the name of a runnable; a runnable or controller inside it replaces the name with its own.
  */
-export function runnableLog(runnable: string, given: Logger): Logger {
-  const log = 'unnamed' in given ? (given as NamedLogger).unnamed : given;
+export function runnableLog(runnable: string, parent: Logger): Logger {
+  const log = 'unnamed' in parent ? (parent as NamedLogger).unnamed : parent;
   const named = log.child({ runnable });
   const logger: NamedLogger = {
     unnamed: log,

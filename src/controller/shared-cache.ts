@@ -51,18 +51,18 @@ export class SharedCaches {
   }
 
   open<T extends ApiObject>(type: ResourceType<T>, watch: SharedCacheOptions<T>, user: CacheUser): ObjectCache<T> {
-    const wanted = { type, watch, clock: user.clock } as Wanted<ApiObject>;
+    const requested = { type, watch, clock: user.clock } as CacheRequest<ApiObject>;
     if (user.signal.aborted) return openObjectCache(this.#client, type, user);
-    const alike = [...this.#open].filter((one) => one.isOfSame(wanted));
+    const alike = [...this.#open].filter((one) => one.isOfSame(requested));
     const has = (one: SharedWatch<ApiObject>): boolean => one.viewOf(user) !== undefined;
-    const fitting = alike.filter((one) => one.satisfies(wanted));
+    const fitting = alike.filter((one) => one.satisfies(requested));
     // A new user does not wait for a cache that is failing if another works.
     const known = fitting.find(has) ?? fitting.find((one) => one.works);
     if (known === undefined && alike.filter(has).length >= mostForms)
       throw new Error(
         `${groupResource(type)} are held in ${mostForms} forms: transform must be the same function each time`,
       );
-    const shared = known ?? new SharedWatch(this.#client, wanted, (one) => this.#open.delete(one));
+    const shared = known ?? new SharedWatch(this.#client, requested, (one) => this.#open.delete(one));
     this.#open.add(shared);
     // A cache that satisfies the request has objects of the requested type.
     return (shared.viewOf(user) ?? shared.join(user)) as ObjectCache<ApiObject> as ObjectCache<T>;
@@ -95,26 +95,26 @@ function cachesOf(client: Client): SharedCaches {
   return caches;
 }
 
-interface Wanted<T extends ApiObject> {
+interface CacheRequest<T extends ApiObject> {
   readonly type: ResourceType<T>;
   readonly watch: SharedCacheOptions<T>;
   readonly clock: Clock;
 }
 
 class SharedWatch<T extends ApiObject> {
-  readonly #wanted: Wanted<T>;
+  readonly #request: CacheRequest<T>;
   readonly #cache: ObjectCache<T>;
   readonly #stop = new AbortController();
-  readonly #left: (self: SharedWatch<T>) => void;
+  readonly #onLeft: (self: SharedWatch<T>) => void;
   readonly #users = new Map<CacheUser, View<T>>();
   #isSynced = false;
   #isFailing = false;
 
-  constructor(client: Client, wanted: Wanted<T>, left: (self: SharedWatch<T>) => void) {
-    const { type, watch, clock } = wanted;
+  constructor(client: Client, request: CacheRequest<T>, onLeft: (self: SharedWatch<T>) => void) {
+    const { type, watch, clock } = request;
     const { namespace, labelSelector, fieldSelector, metadataOnly, transform } = watch;
-    this.#wanted = wanted;
-    this.#left = left;
+    this.#request = request;
+    this.#onLeft = onLeft;
     this.#cache = openObjectCache(client, type, {
       namespace,
       labelSelector,
@@ -129,24 +129,24 @@ class SharedWatch<T extends ApiObject> {
   }
 
   /** Whether a request is for the same objects, in whatever form. */
-  isOfSame({ type, watch, clock }: Wanted<T>): boolean {
-    const mine = this.#wanted;
+  isOfSame({ type, watch, clock }: CacheRequest<T>): boolean {
+    const own = this.#request;
     return (
-      type.group === mine.type.group &&
-      type.version === mine.type.version &&
-      type.plural === mine.type.plural &&
-      clock === mine.clock &&
-      watch.namespace === mine.watch.namespace &&
-      watch.labelSelector === mine.watch.labelSelector &&
-      watch.fieldSelector === mine.watch.fieldSelector
+      type.group === own.type.group &&
+      type.version === own.type.version &&
+      type.plural === own.type.plural &&
+      clock === own.clock &&
+      watch.namespace === own.watch.namespace &&
+      watch.labelSelector === own.watch.labelSelector &&
+      watch.fieldSelector === own.watch.fieldSelector
     );
   }
 
   /** A cache of whole objects also serves a request for metadata only, unless it has a `transform`. */
-  satisfies({ watch }: Wanted<T>): boolean {
-    const mine = this.#wanted.watch;
-    if (watch.transform === mine.transform && !watch.metadataOnly === !mine.metadataOnly) return true;
-    if (mine.transform !== undefined) return false;
+  satisfies({ watch }: CacheRequest<T>): boolean {
+    const own = this.#request.watch;
+    if (watch.transform === own.transform && !watch.metadataOnly === !own.metadataOnly) return true;
+    if (own.transform !== undefined) return false;
     return watch.transform === identityAndOwners || (watch.transform === undefined && watch.metadataOnly === true);
   }
 
@@ -165,7 +165,7 @@ class SharedWatch<T extends ApiObject> {
     const { signal, cacheObserver } = user;
     const view = new View(this.#cache);
     this.#users.set(user, view);
-    const { type } = this.#wanted;
+    const { type } = this.#request;
     // Each watch of a user is reported once, even if it never fails.
     cacheObserver?.syncing(type, 1);
     if (this.#isSynced) cacheObserver?.syncing(type, -1);
@@ -176,11 +176,11 @@ class SharedWatch<T extends ApiObject> {
   #leave(user: CacheUser): void {
     this.#users.get(user)?.end();
     this.#users.delete(user);
-    const { type } = this.#wanted;
+    const { type } = this.#request;
     if (this.#isFailing) user.cacheObserver?.failing(type, -1);
     if (!this.#isSynced) user.cacheObserver?.syncing(type, -1);
     if (this.#users.size > 0) return;
-    this.#left(this);
+    this.#onLeft(this);
     this.#stop.abort(noLongerNeeded);
   }
 
@@ -209,14 +209,14 @@ class View<T extends ApiObject> implements ObjectCache<T> {
   readonly #cache: ObjectCache<T>;
   readonly #subscribers = new Set<Subscriber<CacheChange<T>>>();
   #isOver = false;
-  #over: () => void = () => {};
+  #resolveEnded: () => void = () => {};
 
   constructor(cache: ObjectCache<T>) {
     this.#cache = cache;
-    const over = new Promise<void>((resolve) => {
-      this.#over = resolve;
+    const ended = new Promise<void>((resolve) => {
+      this.#resolveEnded = resolve;
     });
-    this.synced = Promise.race([cache.synced, over]);
+    this.synced = Promise.race([cache.synced, ended]);
     this.changes = new Observable((subscriber) => {
       this.#subscribers.add(subscriber);
       subscriber.add(() => this.#subscribers.delete(subscriber));
@@ -235,7 +235,7 @@ class View<T extends ApiObject> implements ObjectCache<T> {
 
   end(): void {
     this.#isOver = true;
-    this.#over();
+    this.#resolveEnded();
     for (const subscriber of [...this.#subscribers]) subscriber.complete();
   }
 }

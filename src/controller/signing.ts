@@ -51,7 +51,7 @@ export interface SigningSpec<T extends ApiObject, Q, A extends Answer> {
   /** Calls the signer; its result is not validated yet. */
   sign(signer: Signer, question: Q, signal: AbortSignal): Promise<unknown>;
   /** Validates the signer's result. Throws an Error for an invalid one. */
-  result(said: unknown): A;
+  result(answer: unknown): A;
   /** Returns why an issued certificate must not be used; undefined if there is no problem. */
   problemWith(answer: A & { readonly issued: string }, question: Q, now: number): string | undefined;
   /**
@@ -65,7 +65,7 @@ export interface SigningSpec<T extends ApiObject, Q, A extends Answer> {
 }
 
 /** A signer's answer, and whether it is in the ledger. */
-interface Known<A> {
+interface SignedAnswer<A> {
   readonly answer: A;
   readonly record: LedgerRecord | undefined;
   readonly isRecorded: boolean;
@@ -86,13 +86,13 @@ export function signingControllers<T extends ApiObject, Q, A extends Answer>(
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw new Error(`two signers serve ${twice}`);
   return signers.map((signer): Runnable => {
-    const answers = new Map<string, Known<A>>();
+    const answers = new Map<string, SignedAnswer<A>>();
     // To the manager, this is not a controller, because controllers must have different names: there is one for each
     // signer, and their log lines contain the signer.
     return {
       name: spec.name,
       async run(context) {
-        const { client, late, end } = lasting(context);
+        const { client, late, end } = longerContext(context);
         const writer = ledger ? ledgerWriter(client) : undefined;
         const controller = signingController(spec, signer, { signers, answers, client, late, ledger: writer, ...told });
         await controller.run({ ...context, log: context.log.child({ signer: signer.serves }) }).finally(end);
@@ -105,7 +105,7 @@ export function signingControllers<T extends ApiObject, Q, A extends Answer>(
 const finishMs = 5_000;
 
 /** Returns a client for work in progress: it works until `late` aborts, some time after the context's signal. */
-function lasting({ client, clock, signal }: ReconcileContext): {
+function longerContext({ client, clock, signal }: ReconcileContext): {
   readonly client: Client;
   readonly late: AbortSignal;
   /** Must be called to remove the listener from the context's signal. */
@@ -125,9 +125,9 @@ function lasting({ client, clock, signal }: ReconcileContext): {
   };
 }
 
-interface Surroundings<A> extends Omit<SigningOptions, 'ledger'> {
+interface SigningContext<A> extends Omit<SigningOptions, 'ledger'> {
   /** The answers that have not been written yet, by the uid of the request. */
-  readonly answers: Map<string, Known<A>>;
+  readonly answers: Map<string, SignedAnswer<A>>;
   readonly client: Client;
   readonly late: AbortSignal;
   readonly ledger: CertificateLedger | undefined;
@@ -136,7 +136,7 @@ interface Surroundings<A> extends Omit<SigningOptions, 'ledger'> {
 function signingController<T extends ApiObject, Q, A extends Answer>(
   spec: SigningSpec<T, Q, A>,
   signer: Signer,
-  { signers, answers, client, late, ledger, onIssued, onOutcome }: Surroundings<A>,
+  { signers, answers, client, late, ledger, onIssued, onOutcome }: SigningContext<A>,
 ): Runnable {
   const tell = (outcome: SigningOutcome): void => onOutcome?.(signer.serves, outcome);
   const isFresh = (answer: A, now: number): boolean => spec.isFresh?.(answer, now) ?? true;
@@ -155,7 +155,8 @@ function signingController<T extends ApiObject, Q, A extends Answer>(
       const before = answers.get(uid);
       const known = before !== undefined && isFresh(before.answer, clock.now()) ? before : undefined;
       const answer =
-        known?.answer ?? (await ask(spec, { signer, request, failed: () => tell('error') }, { clock, signal, late }));
+        known?.answer ??
+        (await askSigner(spec, { signer, request, failed: () => tell('error') }, { clock, signal, late }));
       const record = known?.record ?? ('issued' in answer ? spec.recordOf(request, answer.issued) : undefined);
       answers.set(uid, { answer, record, isRecorded: known?.isRecorded ?? false });
       if (ledger !== undefined && record !== undefined && !known?.isRecorded) {
@@ -193,17 +194,17 @@ const usualTimeoutMs = 30_000;
  * Calls a signer for a request. Its signal aborts when the controller stops, but its answer is accepted until `late`
  * aborts, because it may have signed. `failed` is called with the signer's failure before that is thrown.
  */
-async function ask<T extends ApiObject, Q, A extends Answer>(
+async function askSigner<T extends ApiObject, Q, A extends Answer>(
   spec: SigningSpec<T, Q, A>,
   { signer, request, failed }: { readonly signer: Signer; readonly request: T; failed(): void },
   { clock, signal, late }: Pick<ReconcileContext, 'clock' | 'signal'> & { readonly late: AbortSignal },
 ): Promise<A> {
   const { timeoutMs: milliseconds = usualTimeoutMs } = signer;
   const question = spec.question(request);
-  const told = timeoutSignal({ clock, milliseconds, signals: [signal] });
+  const timeout = timeoutSignal({ clock, milliseconds, signals: [signal] });
   try {
     const answer = spec.result(
-      await withTimeout({ clock, milliseconds, signals: [late] }, () => spec.sign(signer, question, told.signal)),
+      await withTimeout({ clock, milliseconds, signals: [late] }, () => spec.sign(signer, question, timeout.signal)),
     );
     const problem = isIssued(answer) ? spec.problemWith(answer, question, clock.now()) : undefined;
     if (problem !== undefined) throw new TerminalError(problem);
@@ -212,7 +213,7 @@ async function ask<T extends ApiObject, Q, A extends Answer>(
     if (!signal.aborted) failed();
     throw error;
   } finally {
-    told.end();
+    timeout.end();
   }
 }
 
@@ -225,12 +226,12 @@ const writeTries = 5;
 async function write<T extends ApiObject>(
   { for: type, isDue }: Pick<SigningSpec<T, never, never>, 'for' | 'isDue'>,
   client: Client,
-  asked: T,
+  request: T,
   change: (current: T) => T,
 ): Promise<boolean> {
   const resource = client.resource(type);
-  const isSame = (current: T): boolean => current.metadata.uid === asked.metadata.uid;
-  let current: T | undefined = asked;
+  const isSame = (current: T): boolean => current.metadata.uid === request.metadata.uid;
+  let current: T | undefined = request;
   for (let attempt = 1; current !== undefined && isSame(current) && isDue(current); attempt++) {
     try {
       await resource.subresource('status').update(change(current), { fieldManager: fieldManagers.controllers });
@@ -241,7 +242,7 @@ async function write<T extends ApiObject>(
       if (isReason(error, 'RequestEntityTooLarge'))
         throw new TerminalError(`the server rejected the result of the signer: ${error.message}`, { cause: error });
       if (!isReason(error, 'Conflict') || attempt === writeTries) throw error;
-      current = await resource.get(keyOf(asked));
+      current = await resource.get(keyOf(request));
     }
   }
   return false;

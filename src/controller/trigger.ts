@@ -86,7 +86,7 @@ class WaitingStates {
 export async function runTrigger<T extends ApiObject>(
   trigger: Trigger<ApiObject>,
   context: ReconcileContext,
-  ours: { readonly cache: ObjectCache<T>; readonly spec: ControllerSpec<T>; readonly wake: Wake<ObjectKey> },
+  target: { readonly cache: ObjectCache<T>; readonly spec: ControllerSpec<T>; readonly wake: Wake<ObjectKey> },
 ): Promise<void> {
   const { client, clock, log, signal } = context;
   const { kind } = trigger.on;
@@ -95,7 +95,7 @@ export async function runTrigger<T extends ApiObject>(
   const lookAtAll = (): void => {
     waiting.clear();
     log.warn({ kind }, 'too many changes to map: all objects are reconciled');
-    for (const object of ours.cache.list()) ours.wake(keyOf(object), kind);
+    for (const object of target.cache.list()) target.wake(keyOf(object), kind);
   };
   const queue = createWorkQueue<ObjectKey>({ clock, identity: keyText });
   sharedCache(context, trigger.on, trigger).changes.subscribe((change) => {
@@ -110,7 +110,7 @@ export async function runTrigger<T extends ApiObject>(
     let trouble: unknown;
     for (const state of waiting.take(id)) {
       try {
-        wakeAll(await trigger.keys(state, client, ours.cache), `${kind} ${id}`, ours);
+        wakeAll(await trigger.keys(state, client, target.cache), `${kind} ${id}`, target);
       } catch (error) {
         if (isTerminal(error)) {
           log.error({ object: id, kind, err: error }, 'gave up mapping a change to objects');

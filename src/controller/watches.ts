@@ -31,13 +31,13 @@ export function unsyncedWatches(): UnsyncedWatches {
 /** Returns the cache observer of a controller, which counts for its metrics and for `/readyz`. */
 export const observerOf = (
   controller: string,
-  given: { readonly unsynced?: UnsyncedWatches | undefined; readonly metrics?: ControllerMetrics | undefined },
+  options: { readonly unsynced?: UnsyncedWatches | undefined; readonly metrics?: ControllerMetrics | undefined },
 ): CacheObserver => ({
   syncing(type, change) {
     const resource = groupResource(type);
-    given.unsynced?.count({ controller, resource }, change);
+    options.unsynced?.count({ controller, resource }, change);
     // Creates the series with 0, so that scrapes see it before anything fails.
-    if (change > 0) given.metrics?.watchFailing?.(controller, resource, 0);
+    if (change > 0) options.metrics?.watchFailing?.(controller, resource, 0);
   },
-  failing: (type, change) => given.metrics?.watchFailing?.(controller, groupResource(type), change),
+  failing: (type, change) => options.metrics?.watchFailing?.(controller, groupResource(type), change),
 });

@@ -67,7 +67,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
   #ready: string[] = [];
   #head = 0;
   /** The keys with work to do: those in `#ready`, and those added while a worker has them. */
-  readonly #wanted = new Map<string, { readonly key: K; readonly since: number }>();
+  readonly #dirty = new Map<string, { readonly key: K; readonly since: number }>();
   readonly #working = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #delayed = new Delays<K>();
@@ -96,8 +96,8 @@ class KeyedQueue<K> implements WorkQueue<K> {
       this.#setAlarm();
       return;
     }
-    if (this.#wanted.has(id)) return;
-    this.#wanted.set(id, { key, since: this.#clock.monotonic() });
+    if (this.#dirty.has(id)) return;
+    this.#dirty.set(id, { key, since: this.#clock.monotonic() });
     this.#events?.added();
     if (!this.#working.has(id)) this.#push(id);
   }
@@ -130,8 +130,8 @@ class KeyedQueue<K> implements WorkQueue<K> {
       this.#ready = this.#ready.slice(this.#head);
       this.#head = 0;
     }
-    const { key, since } = this.#wanted.get(id) as { readonly key: K; readonly since: number };
-    this.#wanted.delete(id);
+    const { key, since } = this.#dirty.get(id) as { readonly key: K; readonly since: number };
+    this.#dirty.delete(id);
     this.#events?.taken(this.#clock.monotonic() - since);
     this.#working.add(id);
     const failures = this.#failures.get(id) ?? 0;
@@ -151,7 +151,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
     this.#working.delete(id);
     if (outcome === 'retry') this.#failures.set(id, failures + 1);
     else this.#failures.delete(id);
-    if (this.#wanted.has(id) && !this.#closed) this.#push(id);
+    if (this.#dirty.has(id) && !this.#closed) this.#push(id);
     if (outcome === 'retry') this.add(key, Math.max(1, this.#backoff(failures + 1)));
     else if (outcome !== 'done') this.add(key, outcome.afterMs);
   }

@@ -26,11 +26,11 @@ export function readBody(
     if (isBrokenOff(stream)) return reject(brokenOff());
     const chunks: Buffer[] = [];
     let size = 0;
-    const leave = (why: ApiError): void => {
+    const leave = (error: ApiError): void => {
       stream.off('data', onData);
       chunks.length = 0;
       stream.resume();
-      reject(why);
+      reject(error);
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;

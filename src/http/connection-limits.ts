@@ -32,9 +32,9 @@ const otherFiles = 128;
  * file descriptors that the store needs.
  */
 export function maxConnections(connections: number, openFiles: number | undefined): number | undefined {
-  const wanted = connections > 0 ? connections : Number.POSITIVE_INFINITY;
-  const left = openFiles === undefined ? wanted : openFiles - Math.max(otherFiles, Math.ceil(openFiles / 4));
-  const most = Math.min(wanted, Math.max(1, left));
+  const requested = connections > 0 ? connections : Number.POSITIVE_INFINITY;
+  const available = openFiles === undefined ? requested : openFiles - Math.max(otherFiles, Math.ceil(openFiles / 4));
+  const most = Math.min(requested, Math.max(1, available));
   return Number.isFinite(most) ? most : undefined;
 }
 

@@ -83,9 +83,9 @@ async function refusePath(exchange: Exchange, error: UnroutablePath | Unreadable
     await exchange.send(400, text, bodyOf(Buffer.from('400 Bad Request')));
     return;
   }
-  const why = `Internal Server Error: ${quote(exchange.url)}: failed to create RequestInfo: unable to determine kind and namespace from url, ${exchange.url}\n`;
+  const message = `Internal Server Error: ${quote(exchange.url)}: failed to create RequestInfo: unable to determine kind and namespace from url, ${exchange.url}\n`;
   const headers = { 'Audit-Id': auditId, ...text, 'X-Content-Type-Options': 'nosniff' };
-  await exchange.send(500, headers, bodyOf(Buffer.from(entitiesFor(why))));
+  await exchange.send(500, headers, bodyOf(Buffer.from(entitiesFor(message))));
 }
 
 /** Headers of every API response. */
@@ -154,7 +154,7 @@ async function answerWatch(
   }
   const encode = await eventEncoder(result.definition, representation, () => parts.clock.now());
   const out = (await webSocket?.accept({ binary: isProtobuf })) ?? exchange.stream(200, headers);
-  await writeWatch(result, told(encode, result), out, { abort: () => exchange.abort(), clock: parts.clock });
+  await writeWatch(result, reportingSent(encode, result), out, { abort: () => exchange.abort(), clock: parts.clock });
   return { code: webSocket === undefined ? 200 : 101, bytes: 0 };
 }
 
@@ -163,13 +163,13 @@ const isLast = ({ stopping }: HandlerParts, { version }: Exchange, { unknownCall
   stopping.aborted || (version === 2 && unknownCaller === true);
 
 /** Wraps the encoder so that each event is reported to `onSent`. */
-function told(encode: EventEncoder, { onSent }: WatchResult): EventEncoder {
+function reportingSent(encode: EventEncoder, { onSent }: WatchResult): EventEncoder {
   if (onSent === undefined) return encode;
   return (item) => {
     const bytes = encode(item);
-    const counted = (made: Buffer): Buffer => {
-      onSent(item, made.length);
-      return made;
+    const counted = (sent: Buffer): Buffer => {
+      onSent(item, sent.length);
+      return sent;
     };
     if (bytes instanceof Promise) return bytes.then(counted);
     return bytes && counted(bytes);

@@ -8,7 +8,7 @@ import { bodyLength, Http1Exchange, UpgradeExchange } from './http1-exchange.js'
 /** The error of Node's parser for a connection that cannot be read any further. */
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
-interface Surroundings {
+interface ConnectionContext {
   /** Answers a request; never rejects. */
   readonly run: (exchange: Exchange) => Promise<void>;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ const farewellMs = 500;
  */
 export class Http1Connection {
   readonly #socket: Socket;
-  readonly #given: Surroundings;
+  readonly #context: ConnectionContext;
   readonly #closeWhenSent: () => void;
   /** The number of requests that are being answered or wait for that. */
   #unanswered = 0;
@@ -39,9 +39,9 @@ export class Http1Connection {
   /** Whether further input is ignored. */
   #isRefused = false;
 
-  constructor(socket: Socket, given: Surroundings) {
+  constructor(socket: Socket, context: ConnectionContext) {
     this.#socket = socket;
-    this.#given = given;
+    this.#context = context;
     this.#closeWhenSent = socket.destroySoon.bind(socket);
     // Node.js calls this after the last response.
     socket.destroySoon = () => {
@@ -62,7 +62,7 @@ export class Http1Connection {
       void this.#refuse(tooMany);
       return undefined;
     }
-    return this.#answer(request, response, () => new Http1Exchange(request, response, this.#given.clock));
+    return this.#answer(request, response, () => new Http1Exchange(request, response, this.#context.clock));
   }
 
   /** Answers a request for another protocol; `head` is the input after it. It is the last request of its connection. */
@@ -83,7 +83,12 @@ export class Http1Connection {
     socket.on('drain', () => response.emit('drain'));
     response.once('finish', () => socket.destroySoon());
     const wrong = bodyLength(request) > 0 ? withBody : refusalOf(request);
-    void this.#answer(request, response, () => new UpgradeExchange(request, response, head, this.#given.clock), wrong);
+    void this.#answer(
+      request,
+      response,
+      () => new UpgradeExchange(request, response, head, this.#context.clock),
+      wrong,
+    );
   }
 
   #answer(
@@ -94,23 +99,24 @@ export class Http1Connection {
   ): Promise<void> | undefined {
     this.#unanswered++;
     this.#isRefused ||= wrong !== undefined;
-    const run = (): Promise<void> => (wrong === undefined ? this.#given.run(exchange()) : last(response, wrong));
+    const run = (): Promise<void> =>
+      wrong === undefined ? this.#context.run(exchange()) : sendRefusal(response, wrong);
 
     let leave = (): void => {};
-    const left = new Promise<void>((resolve) => {
+    const whenLeft = new Promise<void>((resolve) => {
       leave = resolve;
     });
     response.once('close', leave);
     const before = this.#latest?.over;
     const answered = before === undefined ? run() : before.then(() => (isUnsendable(response) ? leave() : run()));
-    const over = answered.then(() => {
+    const whenAnswered = answered.then(() => {
       this.#unanswered--;
-      return this.#socket.destroyed ? undefined : left;
+      return this.#socket.destroyed ? undefined : whenLeft;
     });
-    const turn = { request, over };
-    this.#latest = turn;
-    void over.then(() => {
-      if (this.#latest === turn) this.#latest = undefined;
+    const latest = { request, over: whenAnswered };
+    this.#latest = latest;
+    void whenAnswered.then(() => {
+      if (this.#latest === latest) this.#latest = undefined;
     });
     return before && answered;
   }
@@ -151,7 +157,7 @@ export class Http1Connection {
     const gone = new AbortController();
     socket.once('end', this.#closeWhenSent);
     socket.once('close', () => gone.abort());
-    await this.#given.clock.sleep(farewellMs, gone.signal);
+    await this.#context.clock.sleep(farewellMs, gone.signal);
     socket.destroy();
   }
 }
@@ -187,7 +193,7 @@ interface Refusal {
   readonly text: string;
 }
 
-async function last(response: ServerResponse, { code, text }: Refusal): Promise<void> {
+async function sendRefusal(response: ServerResponse, { code, text }: Refusal): Promise<void> {
   const type = text === '' ? {} : { 'content-type': 'text/plain; charset=utf-8' };
   response.writeHead(code, { ...type, 'content-length': Buffer.byteLength(text), connection: 'close' }).end(text);
 }

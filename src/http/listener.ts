@@ -45,7 +45,7 @@ const secureContext = {
   secureOptions: tls.SSL_OP_NO_TICKET,
 } as const;
 
-interface Following extends Pick<ListenerOptions, 'onHandshakeFailed'> {
+interface ConnectionOptions extends Pick<ListenerOptions, 'onHandshakeFailed'> {
   readonly clientCas: () => string | undefined;
 }
 
@@ -83,7 +83,7 @@ export class Listener {
   }
 
   /** Tracks connections and their errors. `connections` is the limit on their number. */
-  #followConnections({ clientCas, onHandshakeFailed }: Following, connections: number | undefined): void {
+  #followConnections({ clientCas, onHandshakeFailed }: ConnectionOptions, connections: number | undefined): void {
     const { clock, log } = this.#parts;
     // Runs before the TLS handshake.
     this.#server.prependListener('connection', (socket) => {
@@ -137,11 +137,11 @@ export class Listener {
       'stream',
       (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) => {
         stream.on('error', ignore);
-        const over = this.#sessions.counted(stream);
+        const onEnd = this.#sessions.counted(stream);
         if (listSize(rawHeaders) > headerBytes) {
           stream.respond({ ':status': 431 }, { endStream: true });
-          over?.();
-        } else this.#run(new Http2Exchange(stream, headers, rawHeaders, this.#parts.clock), over);
+          onEnd?.();
+        } else this.#run(new Http2Exchange(stream, headers, rawHeaders, this.#parts.clock), onEnd);
       },
     );
   }
@@ -157,10 +157,10 @@ export class Listener {
     }
   }
 
-  #run(exchange: Exchange, over?: () => void): Promise<void> {
+  #run(exchange: Exchange, onEnd?: () => void): Promise<void> {
     const end = (): void => {
       this.#running.delete(done);
-      over?.();
+      onEnd?.();
     };
     const done = handleExchange(this.#parts, exchange).then(end, (error: unknown) => {
       this.#parts.log.error({ err: error }, 'exchange failed');

@@ -27,7 +27,7 @@ export class PacedWriter {
   #queued = 0;
   #isEnding = false;
   /** The total number of bytes passed to `write`. */
-  #given = 0;
+  #total = 0;
   #taking: Promise<void> | undefined;
   #onRoom = (): void => {};
   /** Aborted when the stream is over; undefined until `drained` is first called. */
@@ -53,7 +53,7 @@ export class PacedWriter {
 
   /** Queues bytes. Returns false if the caller should wait for `drained` before writing more. */
   write(bytes: Buffer): boolean {
-    this.#given += bytes.length;
+    this.#total += bytes.length;
     if (this.#queued === 0 && this.#out.writableLength + bytes.length <= atOnce) return this.#out.write(bytes);
     const isFirst = this.#queued === 0;
     this.#queue.push(bytes);
@@ -76,7 +76,7 @@ export class PacedWriter {
   drained(): Promise<void> {
     if (this.#out.destroyed || this.waiting === 0) return Promise.resolve();
     this.#following ??= this.#follow();
-    if (!this.#isLooking) void this.#look(this.#following);
+    if (!this.#isLooking) void this.#abortIfStuck(this.#following);
     this.#taking ??= new Promise((resolve) => {
       this.#onRoom = () => {
         this.#taking = undefined;
@@ -88,16 +88,16 @@ export class PacedWriter {
 
   #handOver(): void {
     if (this.#out.destroyed) return;
-    let room = atOnce;
+    let space = atOnce;
     let at = 0;
-    while (room > 0 && at < this.#queue.length) {
+    while (space > 0 && at < this.#queue.length) {
       const bytes = this.#queue[at] as Buffer;
-      const part = bytes.length <= room ? bytes : bytes.subarray(0, room);
+      const part = bytes.length <= space ? bytes : bytes.subarray(0, space);
       if (part === bytes) at++;
       else this.#queue[at] = bytes.subarray(part.length);
-      room -= part.length;
+      space -= part.length;
       this.#queued -= part.length;
-      const isLast = room === 0 || at === this.#queue.length;
+      const isLast = space === 0 || at === this.#queue.length;
       this.#out.write(part, isLast ? () => this.#onTaken() : undefined);
     }
     this.#queue = this.#queue.slice(at);
@@ -111,7 +111,7 @@ export class PacedWriter {
   }
 
   #follow(): AbortSignal {
-    const over = new AbortController();
+    const ended = new AbortController();
     this.#out.on('drain', () => {
       // Ignored while bytes are queued. Over HTTP/1.1 some written bytes may still be in flight, and no other event
       // follows.
@@ -119,26 +119,26 @@ export class PacedWriter {
     });
     for (const event of ['finish', 'close']) {
       this.#out.once(event, () => {
-        over.abort();
+        ended.abort();
         this.#onRoom();
       });
     }
-    return over.signal;
+    return ended.signal;
   }
 
   /**
    * Watches the progress as long as anything waits: one timer for the whole response, because one for each portion
    * would cost more than writing it.
    */
-  async #look(over: AbortSignal): Promise<void> {
+  async #abortIfStuck(ended: AbortSignal): Promise<void> {
     this.#isLooking = true;
     while (this.waiting > 0) {
-      const taken = this.#given - this.waiting;
-      const left = this.#deadline - this.#clock.monotonic();
-      await this.#clock.sleep(Math.min(patienceMs, left), over);
-      if (over.aborted) return;
-      const isStuck = this.waiting > 0 && this.#given - this.waiting === taken;
-      if (isStuck || left <= patienceMs) return this.#abort();
+      const sent = this.#total - this.waiting;
+      const leftMs = this.#deadline - this.#clock.monotonic();
+      await this.#clock.sleep(Math.min(patienceMs, leftMs), ended);
+      if (ended.aborted) return;
+      const isStuck = this.waiting > 0 && this.#total - this.waiting === sent;
+      if (isStuck || leftMs <= patienceMs) return this.#abort();
     }
     this.#isLooking = false;
   }

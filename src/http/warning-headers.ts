@@ -11,12 +11,12 @@ export function warningHeaders(texts: readonly string[]): readonly string[] {
     total += [...text].length;
     return total > warningBudget;
   });
-  let told = 0;
+  let length = 0;
   const cut = (text: string, at: number): readonly string[] => {
-    if (at > tooMuch && told >= warningBudget) return [];
-    const kept = [...text].slice(0, shortened);
-    told += kept.length;
-    return [kept.join('')];
+    if (at > tooMuch && length >= warningBudget) return [];
+    const characters = [...text].slice(0, shortened);
+    length += characters.length;
+    return [characters.join('')];
   };
   return (tooMuch < 0 ? texts : texts.flatMap(cut))
     .map((text) => `299 - "${text.replace(/[\\"]/g, '\\$&')}"`)

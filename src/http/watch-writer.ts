@@ -54,9 +54,9 @@ export function writeWatch(
       const bytes = encode(item);
       return bytes instanceof Promise ? bytes.then(write) : write(bytes);
     };
-    const room = (): Promise<void> | undefined =>
+    const whenDrained = (): Promise<void> | undefined =>
       writer.waiting > restAbove && !out.destroyed ? writer.drained() : undefined;
-    backpressure.limit(() => (encoding === undefined ? room() : encoding.then(room)));
+    backpressure.limit(() => (encoding === undefined ? whenDrained() : encoding.then(whenDrained)));
     const running = events.subscribe({
       next: (item) => {
         try {

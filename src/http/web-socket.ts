@@ -121,12 +121,12 @@ class Messages extends Writable {
   #afterLength(chunk: Buffer): Buffer | undefined {
     let payload = chunk;
     if (this.#missing === 0) {
-      const lacking = lengthBytes - this.#length.length;
-      this.#length = Buffer.concat([this.#length, chunk.subarray(0, lacking)]);
+      const missingBytes = lengthBytes - this.#length.length;
+      this.#length = Buffer.concat([this.#length, chunk.subarray(0, missingBytes)]);
       if (this.#length.length < lengthBytes) return undefined;
       this.#missing = this.#length.readUInt32BE(0);
       this.#length = Buffer.alloc(0);
-      payload = chunk.subarray(lacking);
+      payload = chunk.subarray(missingBytes);
     }
     this.#missing -= payload.length;
     return payload.length === 0 ? undefined : payload;

@@ -16,8 +16,8 @@ import { PkiError } from './pki-error.js';
  * for them.
  */
 
-const syntaxError = (what: string): PkiError => new PkiError('parse', `asn1: syntax error: ${what}`);
-const structureError = (what: string): PkiError => new PkiError('parse', `asn1: structure error: ${what}`);
+const syntaxError = (detail: string): PkiError => new PkiError('parse', `asn1: syntax error: ${detail}`);
+const structureError = (detail: string): PkiError => new PkiError('parse', `asn1: structure error: ${detail}`);
 
 export interface Field {
   /** 0 for universal, 1 application, 2 context-specific, 3 private. */

@@ -68,11 +68,11 @@ const day = 86_400_000;
 
 /** Completes a policy with defaults derived from its other members. */
 export function rotationPolicy(
-  given: Pick<RotationPolicy, 'maxSeconds'> & { readonly [member in keyof RotationPolicy]?: number | undefined },
+  options: Pick<RotationPolicy, 'maxSeconds'> & { readonly [member in keyof RotationPolicy]?: number | undefined },
 ): RotationPolicy {
-  const { maxSeconds, propagationMs = day, marginMs = day / 24 } = given;
+  const { maxSeconds, propagationMs = day, marginMs = day / 24 } = options;
   // Certificates never outlive their CA, so a CA with a shorter remaining lifetime than this would shorten theirs.
-  const renewBeforeMs = given.renewBeforeMs ?? maxSeconds * 1_000 + propagationMs + 7 * day;
+  const renewBeforeMs = options.renewBeforeMs ?? maxSeconds * 1_000 + propagationMs + 7 * day;
   return { maxSeconds, propagationMs, marginMs, renewBeforeMs };
 }
 
@@ -120,10 +120,10 @@ export function nextStep(state: CaState, { now, seen, requested }: Observation, 
   const due = state.retiring.filter(({ until }) => until <= now);
   if (due.length > 0) return { action: 'retire', why: 'no certificate signed with the old key is valid any more' };
   const { next } = state;
-  if (next === undefined) return whenToBegin(state, { now, requested }, policy);
-  const flaw = flawOf(next, now, policy);
+  if (next === undefined) return firstStep(state, { now, requested }, policy);
+  const flaw = problemOf(next, now, policy);
   if (flaw !== undefined) return { action: 'announce', why: flaw };
-  const spreading = whileSpreading(next, { now, seen });
+  const spreading = spreadingStep(next, { now, seen });
   if (spreading !== undefined) return spreading;
   const problem = switchProblem(state, now, policy);
   if (problem !== undefined) return { action: 'wait', ...problem };
@@ -131,7 +131,7 @@ export function nextStep(state: CaState, { now, seen, requested }: Observation, 
 }
 
 /** Returns the step while the anchor is spreading to the bundles; undefined once that was recorded. */
-function whileSpreading(
+function spreadingStep(
   { seenSince: since }: NextCa,
   { now, seen }: Pick<Observation, 'now' | 'seen'>,
 ): RotationStep | undefined {
@@ -145,13 +145,13 @@ function whileSpreading(
 }
 
 /** Returns why a next CA can never take over. One that is not valid yet was created by a clock that was ahead. */
-function flawOf({ pair }: NextCa, now: number, { maxSeconds }: RotationPolicy): string | undefined {
+function problemOf({ pair }: NextCa, now: number, { maxSeconds }: RotationPolicy): string | undefined {
   const { notBefore, notAfter } = certificateOf(pair);
   if (notBefore > now) return 'the next CA is not valid yet';
   return notAfter - now < maxSeconds * 1_000 ? 'the next CA expires before the certificates it would sign' : undefined;
 }
 
-function whenToBegin(
+function firstStep(
   state: CaState,
   { now, requested }: Pick<Observation, 'now' | 'requested'>,
   { renewBeforeMs }: RotationPolicy,
@@ -175,7 +175,7 @@ function switchProblem(
 ): Pick<Extract<RotationStep, { readonly action: 'wait' }>, 'why' | 'until'> | undefined {
   const { next } = state;
   if (next === undefined) return { why: 'no next CA is announced' };
-  const flaw = flawOf(next, now, policy);
+  const flaw = problemOf(next, now, policy);
   if (flaw !== undefined) return { why: flaw };
   if (next.seenSince === undefined) return { why: 'a bundle lacks the next anchor' };
   const until = next.seenSince + policy.propagationMs;
@@ -184,7 +184,7 @@ function switchProblem(
 
 /** Returns the state without a next CA that can never take over; the same state if there is none. */
 export const withoutFlawedNext = (state: CaState, now: number, policy: RotationPolicy): CaState =>
-  state.next !== undefined && flawOf(state.next, now, policy) !== undefined ? { ...state, next: undefined } : state;
+  state.next !== undefined && problemOf(state.next, now, policy) !== undefined ? { ...state, next: undefined } : state;
 
 /** Returns the state with a next CA announced. Throws UnsafeStep if one is announced already. */
 export function announceNext(state: CaState, pair: KeyPair): CaState {

@@ -137,9 +137,9 @@ export function writeCaState(state: CaState, before: SecretData = {}): SecretDat
     [members.anchors, anchorsOf(state)],
     [members.facts, JSON.stringify(facts)],
   ];
-  const ours = new Set<string>(Object.values(members));
+  const ownMembers = new Set<string>(Object.values(members));
   return Object.fromEntries([
-    ...Object.entries(before).filter(([member]) => !ours.has(member)),
+    ...Object.entries(before).filter(([member]) => !ownMembers.has(member)),
     ...texts.filter(([, text]) => text !== '').map(([member, text]) => [member, Buffer.from(text).toString('base64')]),
   ]);
 }

@@ -132,14 +132,14 @@ export const createCertificateAuthority = async (
  * self-signed one are included in what is issued. Throws PkiError: `authority` unless the first is a CA certificate of
  * this key and the others are its chain, `parse` for a malformed certificate.
  */
-export function loadCertificateAuthority(given: {
+export function loadCertificateAuthority(options: {
   readonly certificate: string;
   /** The key in PEM, or a key that is kept elsewhere, such as a token. */
   readonly key: string | SigningKey;
   readonly clock?: Pick<Clock, 'now'>;
 }): CertificateAuthority {
-  const chain = readPemCertificates(given.certificate);
-  const key = typeof given.key === 'string' ? keyInMemory(readPrivateKey(given.key)) : given.key;
+  const chain = readPemCertificates(options.certificate);
+  const key = typeof options.key === 'string' ? keyInMemory(readPrivateKey(options.key)) : options.key;
   const [certificate] = chain;
   if (certificate === undefined) throw new PkiError('authority', 'the certificate of the CA is missing');
   if (!certificate.isCA) throw new PkiError('authority', 'the certificate of the CA does not have the CA bit set');
@@ -150,7 +150,7 @@ export function loadCertificateAuthority(given: {
     throw new PkiError('authority', 'certificate and private key of the CA do not match');
   }
   checkChain(chain);
-  return authority({ certificate, chain, key, clock: given.clock ?? systemClock });
+  return authority({ certificate, chain, key, clock: options.clock ?? systemClock });
 }
 
 function checkChain(chain: readonly Certificate[]): void {
@@ -245,8 +245,8 @@ function authority(ca: Authority): CertificateAuthority {
     issueServing: (options) => keyPair(options, { ...noAlternativeNames, ...options }, 'server auth'),
 
     async issueAuthority(options) {
-      const made = await newAuthority(options, clock, ca);
-      return { certificate: made.certificate + above, key: made.key };
+      const created = await newAuthority(options, clock, ca);
+      return { certificate: created.certificate + above, key: created.key };
     },
   };
 }

@@ -33,17 +33,17 @@ interface Issuers {
  */
 export function verifyChain(
   leaf: Certificate,
-  given: Issuers & {
+  options: Issuers & {
     /** Milliseconds since the epoch. */
     readonly now: number;
     /** The object identifier of the required extended key usage. */
     readonly usage: string;
   },
 ): ChainVerdict {
-  const problem = problemOf(leaf, given.now);
+  const problem = problemOf(leaf, options.now);
   if (problem !== undefined) return { refused: problem };
-  if (given.anchors.some(({ der }) => der.equals(leaf.der))) {
-    const wrong = usageProblem([leaf], given.usage);
+  if (options.anchors.some(({ der }) => der.equals(leaf.der))) {
+    const wrong = usageProblem([leaf], options.usage);
     return wrong === undefined ? { validUntil: leaf.notAfter } : { refused: wrong };
   }
 
@@ -51,14 +51,14 @@ export function verifyChain(
   let nearest = 'x509: certificate signed by unknown authority';
   const search = (chain: readonly Certificate[]): ChainVerdict | undefined => {
     const last = chain.at(-1) ?? leaf;
-    for (const { issuer, trusted } of issuersOf(last, given)) {
+    for (const { issuer, trusted } of issuersOf(last, options)) {
       if (chain.includes(issuer)) continue;
       if (++signatures > maxSignatures)
         return { refused: 'x509: signature check attempts limit reached while verifying certificate chain' };
       const longer = [...chain, issuer];
       const wrong =
-        issuerProblem(issuer, { last, chain, trusted, now: given.now }) ??
-        (trusted ? usageProblem(longer, given.usage) : undefined);
+        issuerProblem(issuer, { last, chain, trusted, now: options.now }) ??
+        (trusted ? usageProblem(longer, options.usage) : undefined);
       if (wrong !== undefined) nearest = wrong;
       else if (trusted) return { validUntil: Math.min(...longer.map(({ notAfter }) => notAfter)) };
       else if (longer.length < maxDepth) {
@@ -91,7 +91,7 @@ function problemOf(certificate: Certificate, now: number): string | undefined {
 /** Returns why `issuer` may not be the issuer of `last` in this chain; undefined if it may. */
 function issuerProblem(
   issuer: Certificate,
-  given: {
+  position: {
     readonly last: Certificate;
     readonly chain: readonly Certificate[];
     /** Whether the issuer is an anchor. */
@@ -99,7 +99,7 @@ function issuerProblem(
     readonly now: number;
   },
 ): string | undefined {
-  const { last, chain, trusted, now } = given;
+  const { last, chain, trusted, now } = position;
   if ((issuer.version === 3 && !issuer.isCA) || !issuer.signsCertificates) {
     return 'x509: certificate signed by unknown authority';
   }

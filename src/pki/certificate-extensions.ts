@@ -38,16 +38,16 @@ export interface ExtensionValues {
 }
 
 /** The values of one extension. */
-interface Read extends ExtensionValues {
+interface ReadExtension extends ExtensionValues {
   /**
    * Whether part of it is not evaluated here, so that the certificate must be rejected if the extension is critical.
    */
   readonly isPartlyUnderstood?: boolean;
 }
 
-type Reader = (value: DerCursor, extension: CertificateExtension) => Read;
+type Reader = (value: DerCursor, extension: CertificateExtension) => ReadExtension;
 
-const nothingTaken: Read = {};
+const nothingTaken: ReadExtension = {};
 
 const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   [oids.subjectKeyId, readSubjectKeyId],
@@ -83,7 +83,7 @@ export function readExtensionValues(extensions: readonly CertificateExtension[])
 }
 
 /** Reads the alternative names. Names of other kinds are not evaluated. */
-function readNames(_: DerCursor, { value }: CertificateExtension): Read {
+function readNames(_: DerCursor, { value }: CertificateExtension): ReadExtension {
   const alternativeNames = readAlternativeNames(value);
   return { alternativeNames, isPartlyUnderstood: !hasAlternativeNames(alternativeNames) };
 }
@@ -91,13 +91,13 @@ function readNames(_: DerCursor, { value }: CertificateExtension): Read {
 /** The bit of keyUsage for signing certificates, counted from the most significant one. */
 const certificateSigningBit = 0x80 >> 5;
 
-function readKeyUsage(value: DerCursor): Read {
+function readKeyUsage(value: DerCursor): ReadExtension {
   const usage = value.bitString();
   if (usage === undefined) throw malformed('invalid key usage');
   return { signsCertificates: ((usage.bytes[0] ?? 0) & certificateSigningBit) !== 0 };
 }
 
-function readBasicConstraints(value: DerCursor): Read {
+function readBasicConstraints(value: DerCursor): ReadExtension {
   const failure = (): PkiError => malformed('invalid basic constraints');
   const members = value.enter(tags.sequence);
   if (members === undefined) throw failure();
@@ -110,14 +110,14 @@ function readBasicConstraints(value: DerCursor): Read {
   return { basicConstraints: { isCA, pathLength: Number(length) } };
 }
 
-function readSubjectKeyId(value: DerCursor, { critical }: CertificateExtension): Read {
+function readSubjectKeyId(value: DerCursor, { critical }: CertificateExtension): ReadExtension {
   if (critical) throw malformed('subject key identifier incorrectly marked critical');
   const subjectKeyId = value.read(tags.octetString);
   if (subjectKeyId === undefined) throw malformed('invalid subject key identifier');
   return { subjectKeyId };
 }
 
-function readAuthorityKeyId(value: DerCursor, { critical }: CertificateExtension): Read {
+function readAuthorityKeyId(value: DerCursor, { critical }: CertificateExtension): ReadExtension {
   if (critical) throw malformed('authority key identifier incorrectly marked critical');
   const members = value.enter(tags.sequence);
   if (members === undefined) throw malformed('invalid authority key identifier');
@@ -127,7 +127,7 @@ function readAuthorityKeyId(value: DerCursor, { critical }: CertificateExtension
   return { authorityKeyId };
 }
 
-function readExtendedKeyUsage(value: DerCursor): Read {
+function readExtendedKeyUsage(value: DerCursor): ReadExtension {
   const members = value.enter(tags.sequence);
   if (members === undefined) throw malformed('invalid extended key usages');
   const extendedKeyUsages: string[] = [];
@@ -139,7 +139,7 @@ function readExtendedKeyUsage(value: DerCursor): Read {
   return { extendedKeyUsages };
 }
 
-function readPolicies(value: DerCursor): Read {
+function readPolicies(value: DerCursor): ReadExtension {
   const failure = (): PkiError => malformed('invalid certificate policies');
   const policies = value.enter(tags.sequence);
   if (policies === undefined) throw failure();
@@ -158,7 +158,7 @@ const isWellFormedOid = (oid: Buffer): boolean =>
   (oid.at(-1) ?? 0) < 0x80 &&
   oid.every((byte, at) => byte !== 0x80 || (at > 0 && (oid[at - 1] ?? 0) >= 0x80));
 
-function readPolicyMappings(value: DerCursor): Read {
+function readPolicyMappings(value: DerCursor): ReadExtension {
   const mappings = value.enter(tags.sequence);
   if (mappings === undefined) throw malformed('invalid policy mappings extension');
   while (!mappings.empty) {
@@ -174,7 +174,7 @@ function readPolicyMappings(value: DerCursor): Read {
  * Reads policy constraints. Policies matter only to certificates that require an explicit one (requireExplicitPolicy),
  * which is not supported.
  */
-function readPolicyConstraints(value: DerCursor): Read {
+function readPolicyConstraints(value: DerCursor): ReadExtension {
   const members = value.enter(tags.sequence);
   if (members === undefined) throw malformed('invalid policy constraints extension');
   const isPartlyUnderstood = members.nextIs(context(0));
@@ -188,7 +188,7 @@ function readPolicyConstraints(value: DerCursor): Read {
   return { isPartlyUnderstood };
 }
 
-function readInhibitAnyPolicy(value: DerCursor): Read {
+function readInhibitAnyPolicy(value: DerCursor): ReadExtension {
   const bytes = value.integer();
   if (bytes === undefined || smallInteger(bytes) === undefined) {
     throw malformed('invalid inhibit any policy extension');
@@ -196,7 +196,7 @@ function readInhibitAnyPolicy(value: DerCursor): Read {
   return nothingTaken;
 }
 
-function readDistributionPoints(value: DerCursor): Read {
+function readDistributionPoints(value: DerCursor): ReadExtension {
   const points = value.enter(tags.sequence);
   if (points === undefined) throw malformed('invalid CRL distribution points');
   const failure = (): PkiError => malformed('invalid CRL distribution point');
@@ -211,7 +211,7 @@ function readDistributionPoints(value: DerCursor): Read {
   return nothingTaken;
 }
 
-function readAuthorityInfoAccess(value: DerCursor, { critical }: CertificateExtension): Read {
+function readAuthorityInfoAccess(value: DerCursor, { critical }: CertificateExtension): ReadExtension {
   if (critical) throw malformed('authority info access incorrectly marked critical');
   const failure = (): PkiError => malformed('invalid authority info access');
   const descriptions = value.enter(tags.sequence);
@@ -228,7 +228,7 @@ function readAuthorityInfoAccess(value: DerCursor, { critical }: CertificateExte
  * Reads name constraints. They are fully understood if all their names are of kinds that are read from certificates;
  * directory names are not.
  */
-function readNameConstraints(outer: DerCursor): Read {
+function readNameConstraints(outer: DerCursor): ReadExtension {
   const failure = (): PkiError => malformed('invalid NameConstraints extension');
   const top = outer.enter(tags.sequence);
   if (top === undefined || !outer.empty) throw failure();

@@ -18,13 +18,13 @@ export const emptyLedger: LedgerHead = { sequence: 0, hash: '' };
 /** Returns the record of an issued certificate. Throws PkiError (`parse`) if there is no certificate. */
 export function ledgerRecord(
   issued: string,
-  about: Pick<LedgerRecord, 'request' | 'requester' | 'approval' | 'signerName'>,
+  origin: Pick<LedgerRecord, 'request' | 'requester' | 'approval' | 'signerName'>,
 ): LedgerRecord {
   const [certificate] = readPemCertificates(issued);
   if (certificate === undefined) throw new PkiError('parse', 'nothing was issued');
-  const { approval, requester, request, signerName } = about;
+  const { approval, requester, request, signerName } = origin;
   const names = namesOf(certificate.alternativeNames);
-  const kept = firstNames(names);
+  const shown = firstNames(names);
   const { reason, message } = approval;
   return {
     request: { name: cut(request.name), uid: request.uid },
@@ -34,9 +34,9 @@ export function ledgerRecord(
     caKeyId: caKeyIdOf(certificate),
     serial: certificate.serial,
     subject: cut(subjectText(certificate.subject)),
-    ...(kept.length > 0 ? { names: kept } : {}),
-    ...(kept.length < names.length
-      ? { omittedNames: names.length - kept.length, namesSha256: sha256(names.join('\n')) }
+    ...(shown.length > 0 ? { names: shown } : {}),
+    ...(shown.length < names.length
+      ? { omittedNames: names.length - shown.length, namesSha256: sha256(names.join('\n')) }
       : {}),
     notBefore: timestamp(certificate.notBefore),
     notAfter: timestamp(certificate.notAfter),

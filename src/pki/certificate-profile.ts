@@ -35,16 +35,16 @@ export interface CertificateContents {
 const version3 = encode(constructed(0), unsignedInteger(Buffer.from([2])));
 
 /** Returns the bytes to be signed. */
-export const toBeSigned = (given: CertificateContents): Buffer =>
+export const toBeSigned = (contents: CertificateContents): Buffer =>
   sequence(
     version3,
-    unsignedInteger(given.serial),
-    given.algorithm,
-    given.issuerDer,
-    sequence(encodeTime(given.notBefore), encodeTime(given.notAfter)),
-    given.subjectDer,
-    given.spki,
-    encode(constructed(3), sequence(...given.extensions)),
+    unsignedInteger(contents.serial),
+    contents.algorithm,
+    contents.issuerDer,
+    sequence(encodeTime(contents.notBefore), encodeTime(contents.notAfter)),
+    contents.subjectDer,
+    contents.spki,
+    encode(constructed(3), sequence(...contents.extensions)),
   );
 
 /** Returns the certificate in DER. */
@@ -97,14 +97,14 @@ const isAuthority = critical(ids.basicConstraints, sequence(derTrue));
 /**
  * Returns the extensions of a CA certificate: keyUsage, basicConstraints, subjectKeyIdentifier, authorityKeyIdentifier.
  */
-export const authorityExtensions = (given: {
+export const authorityExtensions = (keys: {
   readonly keyId: Buffer;
   readonly issuerKeyId: Buffer | undefined;
 }): readonly Buffer[] => [
   caKeyUsage,
   isAuthority,
-  extension(ids.subjectKeyId, octetString(given.keyId)),
-  ...authorityKeyId(given.issuerKeyId),
+  extension(ids.subjectKeyId, octetString(keys.keyId)),
+  ...authorityKeyId(keys.issuerKeyId),
 ];
 
 /** Returns the leftmost 160 bits of the SHA-256 of a key (RFC 7093, method 1). */

@@ -47,12 +47,12 @@ export interface Certificate {
 }
 
 /** Returns the value; throws an error with this text if there is none. */
-function need<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw malformed(what);
+function need<T>(value: T | undefined, problem: string): T {
+  if (value === undefined) throw malformed(problem);
   return value;
 }
 
-interface Read {
+interface ReadCertificate {
   readonly certificate: Certificate;
   /** The number of bytes read. */
   readonly length: number;
@@ -81,9 +81,9 @@ export const readPemCertificates = (pem: Uint8Array | string): readonly Certific
   certificateBlocks(pem).map(readCertificate);
 
 /** Several parts of the program read an issued certificate in turn, so the latest results are cached. */
-const readOne: (der: Buffer) => Read = memoized(read);
+const readOne: (der: Buffer) => ReadCertificate = memoized(read);
 
-function read(der: Buffer): Read {
+function read(der: Buffer): ReadCertificate {
   const outer = need(new DerCursor(der).element(tags.sequence), 'malformed certificate');
   const input = new DerCursor(outer.value);
   const toBeSigned = need(input.element(tags.sequence), 'malformed tbs certificate');

@@ -47,11 +47,11 @@ export function asn1TimeProblem(bytes: Buffer, form: 'utc' | 'generalized'): str
 
 /** Returns the error of a time that is not encoded as Go would: without unnecessary digits, and UTC as Z. */
 function notCanonical(text: string, point: '' | '.'): string | undefined {
-  const [, whole = '', digits = '', zone = ''] = /^(\d+)(?:[.,](\d{1,9})\d*)?(.*)$/.exec(text) ?? [];
+  const [, seconds = '', digits = '', zone = ''] = /^(\d+)(?:[.,](\d{1,9})\d*)?(.*)$/.exec(text) ?? [];
   const fraction = point && withoutTrailing(digits, '0');
   const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3));
   const offset = `${zone.charAt(0)}${String(Math.floor(minutes / 60)).padStart(2, '0')}${String(minutes % 60).padStart(2, '0')}`;
-  const written = `${whole}${fraction && `.${fraction}`}${minutes > 0 ? offset : 'Z'}`;
+  const written = `${seconds}${fraction && `.${fraction}`}${minutes > 0 ? offset : 'Z'}`;
   return written === text
     ? undefined
     : `asn1: time did not serialize back to the original value and may be invalid: given ${quote(text)}, but serialized as ${quote(written)}`;

@@ -37,8 +37,8 @@ export const encodeOid = (dotted: string): Buffer => {
   const bytes: number[] = [];
   for (const arc of [first * 40 + second, ...rest]) {
     const groups = [arc & 0x7f];
-    for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128))
-      groups.unshift((left & 0x7f) | 0x80);
+    for (let remaining = Math.floor(arc / 128); remaining > 0; remaining = Math.floor(remaining / 128))
+      groups.unshift((remaining & 0x7f) | 0x80);
     bytes.push(...groups);
   }
   return encode(tags.oid, Buffer.from(bytes));

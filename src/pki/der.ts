@@ -81,9 +81,9 @@ export class DerCursor {
     }
     if (contents + length > bytes.length || this.#count === maxElements) return undefined;
     this.#count++;
-    const whole = bytes.subarray(this.#at, contents + length);
+    const element = bytes.subarray(this.#at, contents + length);
     this.#at = contents + length;
-    return { tag, value: whole.subarray(whole.length - length), fullBytes: whole };
+    return { tag, value: element.subarray(element.length - length), fullBytes: element };
   }
 
   /** Reads the next element, if it has this tag, and returns its contents. */

@@ -40,7 +40,7 @@ export const attributeTypes = {
   organizationalUnit: '2.5.4.11',
   postalCode: '2.5.4.17',
 } as const;
-const written = Object.fromEntries(
+const encodedTypes = Object.fromEntries(
   Object.entries(attributeTypes).map(([name, type]) => [name, encodeOid(type)]),
 ) as Readonly<Record<keyof typeof attributeTypes, Buffer>>;
 
@@ -62,7 +62,7 @@ export function nameFromAttributes(attributes: readonly NameAttribute[]): Distin
   };
 }
 
-const malformed = (what: string): PkiError => new PkiError('parse', `x509: invalid RDNSequence${what}`);
+const malformed = (detail: string): PkiError => new PkiError('parse', `x509: invalid RDNSequence${detail}`);
 
 /** Reads a name of a certificate. */
 export function readName(der: Buffer): DistinguishedName {
@@ -105,15 +105,15 @@ export type WritableName = Partial<Omit<DistinguishedName, 'attributes'>>;
 export function writeName(name: WritableName): Buffer {
   const one = (value: string | undefined): readonly string[] => (value ? [value] : []);
   const rdns: readonly (readonly [Buffer, readonly string[] | undefined])[] = [
-    [written.country, name.countries],
-    [written.province, name.provinces],
-    [written.locality, name.localities],
-    [written.streetAddress, name.streetAddresses],
-    [written.postalCode, name.postalCodes],
-    [written.organization, name.organizations],
-    [written.organizationalUnit, name.organizationalUnits],
-    [written.commonName, one(name.commonName)],
-    [written.serialNumber, one(name.serialNumber)],
+    [encodedTypes.country, name.countries],
+    [encodedTypes.province, name.provinces],
+    [encodedTypes.locality, name.localities],
+    [encodedTypes.streetAddress, name.streetAddresses],
+    [encodedTypes.postalCode, name.postalCodes],
+    [encodedTypes.organization, name.organizations],
+    [encodedTypes.organizationalUnit, name.organizationalUnits],
+    [encodedTypes.commonName, one(name.commonName)],
+    [encodedTypes.serialNumber, one(name.serialNumber)],
   ];
   return sequence(
     ...rdns.flatMap(([type, values = []]) =>

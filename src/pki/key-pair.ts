@@ -92,7 +92,7 @@ const ofCurves: ReadonlyMap<string, SigningAlgorithm> = new Map([
   ['secp521r1', ecdsa('P-521')],
 ]);
 /** Algorithms by the type of key. */
-const others: ReadonlyMap<string, SigningAlgorithm> = new Map<string, SigningAlgorithm>([
+const byKeyType: ReadonlyMap<string, SigningAlgorithm> = new Map<string, SigningAlgorithm>([
   ['rsa', { identifier: sequence(encodeOid(oids.sha256WithRsa), derNull), hash: 'sha256' }],
   ['ed25519', { identifier: sequence(encodeOid(oids.ed25519)), hash: null }],
   ...mlDsaParameterSets.map(({ name, identifier }) => [nodeType(name), { identifier, hash: null }] as const),
@@ -104,7 +104,7 @@ const others: ReadonlyMap<string, SigningAlgorithm> = new Map<string, SigningAlg
  */
 export function signingAlgorithm(key: KeyObject): SigningAlgorithm {
   const { asymmetricKeyType: type = '' } = key;
-  const found = type === 'ec' ? ofCurves.get(key.asymmetricKeyDetails?.namedCurve ?? '') : others.get(type);
+  const found = type === 'ec' ? ofCurves.get(key.asymmetricKeyDetails?.namedCurve ?? '') : byKeyType.get(type);
   if (found === undefined)
     throw new PkiError('authority', 'the private key is of a type that is not supported for signing');
   return found;

@@ -36,7 +36,7 @@ function decodeBase64(data: Buffer): Buffer | undefined {
   return text.length % 4 === 0 && base64.test(text) ? Buffer.from(text, 'base64') : undefined;
 }
 
-interface Found {
+interface FoundBlock {
   readonly block: PemBlock;
   readonly next: number;
 }
@@ -45,7 +45,7 @@ interface Found {
  * Returns the block in the lines between `from` and the END line at `endAt`; otherwise the offset to continue at (-1 if
  * there can be no block).
  */
-function blockBefore(data: Buffer, from: number, endAt: number): Found | number {
+function blockBefore(data: Buffer, from: number, endAt: number): FoundBlock | number {
   const trailer = endAt + end.length;
   const beginAt = data.subarray(from, endAt).lastIndexOf(begin);
   if (beginAt < 0) return trailer;
@@ -83,7 +83,7 @@ function blockBefore(data: Buffer, from: number, endAt: number): Found | number 
 }
 
 /** Returns the next intact block from an offset; broken ones and text in between are skipped. */
-function nextBlock(data: Buffer, offset: number): Found | undefined {
+function nextBlock(data: Buffer, offset: number): FoundBlock | undefined {
   for (let from = offset; from >= 0 && from <= data.length; ) {
     const endAt = data.indexOf(end, from);
     if (endAt < 0) return undefined;

@@ -28,4 +28,4 @@ export class PkiError extends Error {
 }
 
 /** Returns the error for a malformed certificate, with the text of crypto/x509. */
-export const malformed = (what: string): PkiError => new PkiError('parse', `x509: ${what}`);
+export const malformed = (detail: string): PkiError => new PkiError('parse', `x509: ${detail}`);

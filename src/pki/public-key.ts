@@ -97,7 +97,7 @@ export interface KeyMaterial {
   readonly key: Buffer;
 }
 
-const wrong = (what: string): PkiError => new PkiError('parse', what);
+const parseError = (message: string): PkiError => new PkiError('parse', message);
 
 const readers: ReadonlyMap<string, (material: KeyMaterial) => PublicKey> = new Map([
   [keyOids.rsa, readRsa],
@@ -118,18 +118,18 @@ const magnitudeBits = (magnitude: Buffer): number => {
 const isPositive = (integer: Buffer): boolean => (integer[0] ?? 0) < 0x80 && integer.some((byte) => byte !== 0);
 
 function readRsa({ parameters, key }: KeyMaterial): PublicKey {
-  if (!parameters.equals(derNull)) throw wrong('x509: RSA key missing NULL parameters');
+  if (!parameters.equals(derNull)) throw parseError('x509: RSA key missing NULL parameters');
   const members = new DerCursor(key).enter(tags.sequence);
-  if (members === undefined) throw wrong('x509: invalid RSA public key');
+  if (members === undefined) throw parseError('x509: invalid RSA public key');
   const modulus = members.integer();
-  if (modulus === undefined) throw wrong('x509: invalid RSA modulus');
+  if (modulus === undefined) throw parseError('x509: invalid RSA modulus');
   const exponentBytes = members.integer();
   const exponent = exponentBytes && smallInteger(exponentBytes);
-  if (exponent === undefined) throw wrong('x509: invalid RSA public exponent');
-  if (!isPositive(modulus)) throw wrong('x509: RSA modulus is not a positive number');
-  if (exponent <= 0n) throw wrong('x509: RSA public exponent is not a positive number');
+  if (exponent === undefined) throw parseError('x509: invalid RSA public exponent');
+  if (!isPositive(modulus)) throw parseError('x509: RSA modulus is not a positive number');
+  if (exponent <= 0n) throw parseError('x509: RSA public exponent is not a positive number');
   const size = magnitudeBits(modulus);
-  if (size > maxModulusBits) throw wrong(`x509: RSA modulus has more than ${maxModulusBits} bits`);
+  if (size > maxModulusBits) throw parseError(`x509: RSA modulus has more than ${maxModulusBits} bits`);
   const raw = sequence(unsignedInteger(modulus), unsignedInteger(exponentBytes ?? Buffer.alloc(1)));
   return {
     kind: 'RSA',
@@ -142,9 +142,9 @@ function readRsa({ parameters, key }: KeyMaterial): PublicKey {
 
 function readEc({ parameters, key }: KeyMaterial): PublicKey {
   const named = new DerCursor(parameters).oid();
-  if (named === undefined) throw wrong('x509: invalid ECDSA parameters');
+  if (named === undefined) throw parseError('x509: invalid ECDSA parameters');
   const curve = curves.find((known) => known.oid === named);
-  if (curve === undefined) throw wrong('x509: unsupported elliptic curve');
+  if (curve === undefined) throw parseError('x509: unsupported elliptic curve');
   checkPoint(curve, key);
   return {
     kind: 'ECDSA',
@@ -158,35 +158,35 @@ function readEc({ parameters, key }: KeyMaterial): PublicKey {
 /** Checks that a point is an uncompressed point on the curve (SEC 1, 2.3.3). */
 function checkPoint({ name, prime, b, bits: size, element }: CurveFacts, point: Buffer): void {
   const label = name.replace('-', '');
-  if (point[0] !== 4) throw wrong('ecdsa: invalid uncompressed public key');
+  if (point[0] !== 4) throw parseError('ecdsa: invalid uncompressed public key');
   const width = Math.ceil(size / 8);
-  if (point.length !== 1 + 2 * width) throw wrong(`invalid ${label} point encoding`);
+  if (point.length !== 1 + 2 * width) throw parseError(`invalid ${label} point encoding`);
   const x = BigInt(`0x${point.toString('hex', 1, 1 + width)}`);
   const y = BigInt(`0x${point.toString('hex', 1 + width)}`);
-  if (x >= prime || y >= prime) throw wrong(`invalid ${element} encoding`);
-  if ((y * y - (x * x * x - 3n * x + b)) % prime !== 0n) throw wrong(`${label} point not on curve`);
+  if (x >= prime || y >= prime) throw parseError(`invalid ${element} encoding`);
+  if ((y * y - (x * x * x - 3n * x + b)) % prime !== 0n) throw parseError(`${label} point not on curve`);
 }
 
 function readEd25519({ parameters, key }: KeyMaterial): PublicKey {
-  if (parameters.length !== 0) throw wrong('x509: Ed25519 key encoded with illegal parameters');
-  if (key.length !== 32) throw wrong('x509: wrong Ed25519 public key size');
+  if (parameters.length !== 0) throw parseError('x509: Ed25519 key encoded with illegal parameters');
+  if (key.length !== 32) throw parseError('x509: wrong Ed25519 public key size');
   return { kind: 'Ed25519', bits: 256, spki: sequence(algorithms.ed25519, encodeBits(key)), raw: key };
 }
 
 function readMlDsa({ name, identifier, keyBytes }: MlDsaParameters, { parameters, key }: KeyMaterial): PublicKey {
-  if (parameters.length !== 0) throw wrong(`x509: ${name} key encoded with illegal parameters`);
-  if (key.length !== keyBytes) throw wrong(`x509: wrong ${name} public key size`);
+  if (parameters.length !== 0) throw parseError(`x509: ${name} key encoded with illegal parameters`);
+  if (key.length !== keyBytes) throw parseError(`x509: wrong ${name} public key size`);
   return { kind: name, bits: 0, spki: sequence(identifier, encodeBits(key)), raw: key };
 }
 
 function readDsa({ parameters, key }: KeyMaterial): PublicKey {
   const y = new DerCursor(key).integer();
-  if (y === undefined) throw wrong('x509: invalid DSA public key');
+  if (y === undefined) throw parseError('x509: invalid DSA public key');
   const members = new DerCursor(parameters).enter(tags.sequence);
   const numbers = [members?.integer(), members?.integer(), members?.integer()];
-  if (numbers.includes(undefined)) throw wrong('x509: invalid DSA parameters');
+  if (numbers.includes(undefined)) throw parseError('x509: invalid DSA parameters');
   if (![y, ...numbers].every((number) => number !== undefined && isPositive(number))) {
-    throw wrong('x509: zero or negative DSA parameter');
+    throw parseError('x509: zero or negative DSA parameter');
   }
   return { kind: 'DSA', bits: magnitudeBits(numbers[0] ?? y), spki: Buffer.alloc(0), raw: key };
 }

@@ -31,14 +31,14 @@ const encodeExtension = ({ oid, critical, value }: CertificateExtension): Buffer
 export async function createCertificateRequest(contents: RequestContents): Promise<string> {
   const { subject, key, extensions = [], ...given } = contents;
   const names = { ...noAlternativeNames, ...given };
-  const wanted = [
+  const requested = [
     ...(hasAlternativeNames(names)
       ? [{ oid: oids.alternativeNames, critical: false, value: writeAlternativeNames(names) }]
       : []),
     ...extensions,
   ];
   const attributes =
-    wanted.length === 0 ? [] : [sequence(extensionRequest, setOf([sequence(...wanted.map(encodeExtension))]))];
+    requested.length === 0 ? [] : [sequence(extensionRequest, setOf([sequence(...requested.map(encodeExtension))]))];
   const toBeSigned = sequence(version1, writeName(subject), spkiOf(key), encode(constructed(0), ...attributes));
   const algorithm = signingAlgorithm(key);
   const signature = await signWith(key, algorithm, toBeSigned);

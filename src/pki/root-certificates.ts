@@ -13,7 +13,7 @@ const maxBlocks = 1_000;
  */
 export function readRootCertificates(pem: Uint8Array | string): readonly Certificate[] {
   const certificates: Certificate[] = [];
-  let why: string | undefined;
+  let problem: string | undefined;
   const blocks = pemBlocks(pem);
   let next = blocks.next();
   for (let seen = 0; !next.done && seen < maxBlocks; seen++, next = blocks.next()) {
@@ -23,13 +23,13 @@ export function readRootCertificates(pem: Uint8Array | string): readonly Certifi
       certificates.push(readCertificate(bytes));
     } catch (error) {
       if (!(error instanceof PkiError)) throw error;
-      why ??= `failed to parse certificate: ${error.message}`;
+      problem ??= `failed to parse certificate: ${error.message}`;
     }
   }
   if (certificates.length > 0) return certificates;
   const hasRest = next.done === true && next.value > 0;
-  why ??= hasRest ? 'unable to parse bytes as PEM block' : 'no valid certificate authority data seen';
-  throw new PkiError('parse', why);
+  problem ??= hasRest ? 'unable to parse bytes as PEM block' : 'no valid certificate authority data seen';
+  throw new PkiError('parse', problem);
 }
 
 /**
@@ -37,15 +37,15 @@ export function readRootCertificates(pem: Uint8Array | string): readonly Certifi
  * can. Throws PkiError (`parse`).
  */
 export function usableRootCertificates(pem: Uint8Array | string): string {
-  let why: unknown;
+  let problem: unknown;
   const usable = readRootCertificates(pem).flatMap(({ der }) => {
     try {
       return [new X509Certificate(der).toString()];
     } catch (error) {
-      why = error;
+      problem = error;
       return [];
     }
   });
   if (usable.length > 0) return usable.join('');
-  throw new PkiError('parse', messageOf(why));
+  throw new PkiError('parse', messageOf(problem));
 }

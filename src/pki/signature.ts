@@ -50,7 +50,7 @@ const pssHashes: ReadonlyMap<string, 'sha256' | 'sha384' | 'sha512'> = new Map([
 ] as const);
 const saltBytes = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 } as const;
 
-function lookUp({ oid, parameters }: AlgorithmIdentifier): Algorithm | undefined {
+function algorithmFor({ oid, parameters }: AlgorithmIdentifier): Algorithm | undefined {
   if (oid === oidPss) return pss(parameters);
   const bare = bareAlgorithms.get(oid);
   if (bare !== undefined) return parameters.length === 0 ? bare : undefined;
@@ -125,18 +125,18 @@ export interface Signed {
 
 /** Throws PkiError (`signature`) unless this key made this signature. SHA-1 is accepted, as it is for requests. */
 export function verifySignature({ algorithm, data, signature }: Signed, key: PublicKey): void {
-  const wanted = lookUp(algorithm);
-  if (wanted === undefined) throw unimplemented();
-  if (wanted.insecure) throw failed(`x509: cannot verify signature: insecure algorithm ${wanted.insecure}`);
+  const found = algorithmFor(algorithm);
+  if (found === undefined) throw unimplemented();
+  if (found.insecure) throw failed(`x509: cannot verify signature: insecure algorithm ${found.insecure}`);
   if (key.kind === 'DSA' || key.kind === 'other') throw unimplemented();
-  if (wanted.key !== key.kind) {
+  if (found.key !== key.kind) {
     throw failed(
-      `x509: signature algorithm specifies an ${wanted.key} public key, but have public key of type ${goTypes[key.kind]}`,
+      `x509: signature algorithm specifies an ${found.key} public key, but have public key of type ${goTypes[key.kind]}`,
     );
   }
   const unfit = key.kind === 'RSA' ? rsaProblem(key) : undefined;
   if (unfit) throw failed(unfit);
-  if (!verifies({ data, signature }, key, wanted)) throw failed(failures[key.kind]);
+  if (!verifies({ data, signature }, key, found)) throw failed(failures[key.kind]);
 }
 
 /** The algorithms with which keys prove possession by a signature without an algorithm identifier. */
@@ -172,9 +172,9 @@ function verifies({ data, signature }: Omit<Signed, 'algorithm'>, key: PublicKey
   const { hash, pss: isPss, anySalt } = algorithm;
   const object = keyObject(key);
   const saltLength = anySalt ? constants.RSA_PSS_SALTLEN_AUTO : saltBytes[hash ?? 'sha256'];
-  const how = isPss ? { key: object, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength } : { key: object };
+  const options = isPss ? { key: object, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength } : { key: object };
   try {
-    return verify(hash ?? null, data, how, signature);
+    return verify(hash ?? null, data, options, signature);
   } catch {
     // OpenSSL reports some malformed signatures as errors instead of a mismatch.
     return false;

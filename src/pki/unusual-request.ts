@@ -39,12 +39,12 @@ export function unusualPart(request: CertificateRequest): string | undefined {
   const { subject, extensions, dnsNames, emailAddresses } = request;
   const foreign = subject.attributes.find(({ type }) => !subjectTypes.has(type));
   if (foreign !== undefined) return `the subject has an attribute of type ${foreign.type}`;
-  for (const [type, what] of [
+  for (const [type, plural] of [
     [attributeTypes.commonName, 'common names'],
     [attributeTypes.serialNumber, 'serial numbers'],
   ] as const) {
     if (subject.attributes.filter((attribute) => attribute.type === type).length > 1) {
-      return `the subject has several ${what}`;
+      return `the subject has several ${plural}`;
     }
   }
   const texts = [...subject.attributes.map(({ value }) => value), ...dnsNames, ...emailAddresses];
@@ -75,8 +75,8 @@ export function hiddenPart({ textless, attributes }: CertificateRequest): string
   return undefined;
 }
 
-function hiddenAttribute(whole: Buffer): string | undefined {
-  const members = new DerCursor(whole).enter(tags.sequence);
+function hiddenAttribute(attribute: Buffer): string | undefined {
+  const members = new DerCursor(attribute).enter(tags.sequence);
   const type = members?.oid();
   const values = members?.enter(tags.set);
   if (type === undefined || values === undefined || !members?.empty)
@@ -92,9 +92,9 @@ const spelledFalse = encode(tags.sequence, encode(tags.boolean, Buffer.from([0])
 const isNoAuthority = (value: Buffer): boolean => value.equals(emptySequence) || value.equals(spelledFalse);
 
 function hasOnlyReadNames(value: Buffer): boolean {
-  const whole = new DerCursor(value);
-  const names = whole.enter(tags.sequence);
-  if (names === undefined || !whole.empty) return false;
+  const cursor = new DerCursor(value);
+  const names = cursor.enter(tags.sequence);
+  if (names === undefined || !cursor.empty) return false;
   while (!names.empty) {
     const name = names.any();
     if (name === undefined || !nameKinds.has(name.tag)) return false;

@@ -26,12 +26,12 @@ export interface Validity {
  * Returns the dates of a certificate that is requested at `now` with a lifetime. It never outlives the issuer. Throws
  * PkiError: `expired` if the issuer has expired, `unissuable` for a lifetime that is not a positive number.
  */
-export function validity(given: {
+export function validity(options: {
   readonly now: number;
   readonly seconds: number;
   readonly issuerNotAfter: number;
 }): Validity {
-  const { now, seconds, issuerNotAfter } = given;
+  const { now, seconds, issuerNotAfter } = options;
   if (!Number.isFinite(seconds) || seconds <= 0) throw new PkiError('unissuable', 'the lifetime is not positive');
   const lifetimeMs = seconds * 1_000;
   const notBefore = now - backdateMs;
@@ -44,8 +44,8 @@ export function validity(given: {
       `refusing to sign a certificate that expired in the past: NotAfter=${goTimeText(issuerNotAfter)}`,
     );
   }
-  const wanted = lifetimeMs < longLifetimeMs ? now + lifetimeMs : now + lifetimeMs - backdateMs;
-  return { notBefore, notAfter: Math.min(wanted, issuerNotAfter) };
+  const requested = lifetimeMs < longLifetimeMs ? now + lifetimeMs : now + lifetimeMs - backdateMs;
+  return { notBefore, notAfter: Math.min(requested, issuerNotAfter) };
 }
 
 /**

@@ -6,7 +6,7 @@ import { checkName } from '../api/request-keys.js';
  * A resource, as far as it determines the keys of its objects in the store: `<group>/<plural>/[<namespace>/]<name>`,
  * with the core group as `core`.
  */
-interface Located {
+interface StorageResource {
   readonly group: string;
   readonly homeGroup?: string;
   /** Set for resources that are stored under the prefix of another group. */
@@ -15,16 +15,16 @@ interface Located {
   readonly namespaced: boolean;
 }
 
-const homeOf = ({ storedAs, homeGroup, group }: Located): string => storedAs?.group ?? homeGroup ?? group;
+const homeOf = ({ storedAs, homeGroup, group }: StorageResource): string => storedAs?.group ?? homeGroup ?? group;
 
 /** Returns the key prefix of all objects of a resource, or of those in one namespace. Ends with `/`. */
-export const storagePrefix = (resource: Located, namespace?: string): string => {
+export const storagePrefix = (resource: StorageResource, namespace?: string): string => {
   const group = homeOf(resource);
   const base = `${group === '' ? 'core' : group}/${resource.plural}/`;
   return resource.namespaced && namespace ? `${base}${namespace}/` : base;
 };
 
-export const storageKey = (resource: Located, { namespace, name }: ObjectKey): string =>
+export const storageKey = (resource: StorageResource, { namespace, name }: ObjectKey): string =>
   `${storagePrefix(resource, namespace)}${name}`;
 
 export const namespaceRequired = (): ApiError => badRequest('Namespace parameter required.');
@@ -42,10 +42,13 @@ export function checkLookupKey({ namespaced }: { readonly namespaced: boolean },
  * Returns a predicate: whether the objects of a group and plural share a storage prefix, or the group and plural, with
  * one of these kinds.
  */
-export function overlapping(kinds: readonly Located[]): (group: string, plural: string) => boolean {
-  const taken = new Set(kinds.flatMap((kind) => [`${kind.group}/${kind.plural}`, `${homeOf(kind)}/${kind.plural}`]));
-  return (group, plural) => taken.has(`${group}/${plural}`);
+export function overlapping(kinds: readonly StorageResource[]): (group: string, plural: string) => boolean {
+  const locations = new Set(
+    kinds.flatMap((kind) => [`${kind.group}/${kind.plural}`, `${homeOf(kind)}/${kind.plural}`]),
+  );
+  return (group, plural) => locations.has(`${group}/${plural}`);
 }
 
 /** Returns the part of a storage key after the prefix of the resource: `namespace/name` or `name`. */
-export const relativeKey = (resource: Located, key: string): string => key.slice(storagePrefix(resource).length);
+export const relativeKey = (resource: StorageResource, key: string): string =>
+  key.slice(storagePrefix(resource).length);

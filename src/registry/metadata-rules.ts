@@ -46,14 +46,14 @@ export const wipeSystemFields = <T extends ApiObject>(object: T): T =>
 /** Returns a new object with its server-owned fields set; `generation` only if the kind has generations. */
 export const fillSystemFields = <T extends ApiObject>(
   object: T,
-  given: { readonly uid: string; readonly now: number; readonly countsGenerations: boolean },
+  fields: { readonly uid: string; readonly now: number; readonly countsGenerations: boolean },
 ): T => ({
   ...object,
   metadata: {
     ...object.metadata,
-    uid: given.uid,
-    creationTimestamp: timestamp(given.now),
-    ...(given.countsGenerations ? { generation: 1 } : {}),
+    uid: fields.uid,
+    creationTimestamp: timestamp(fields.now),
+    ...(fields.countsGenerations ? { generation: 1 } : {}),
   },
 });
 
@@ -110,7 +110,7 @@ export function dedupeOwnerReferences<T extends ApiObject>(
   if (owners === undefined || owners.length < 2) return { object, repeated: [] };
   const seen = new Set<string>();
   const repeated: string[] = [];
-  const kept = owners.filter((owner) => {
+  const unique = owners.filter((owner) => {
     const text = JSON.stringify([
       owner.apiVersion,
       owner.kind,
@@ -127,7 +127,7 @@ export function dedupeOwnerReferences<T extends ApiObject>(
     return true;
   });
   if (repeated.length === 0) return { object, repeated };
-  return { object: { ...object, metadata: { ...object.metadata, ownerReferences: kept } }, repeated };
+  return { object: { ...object, metadata: { ...object.metadata, ownerReferences: unique } }, repeated };
 }
 
 /** Returns all violations in the metadata of an object, in Kubernetes' order. */

@@ -133,12 +133,12 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
    * Returns all violations of rules that neither the schema nor the metadata rules express; in steps if that can take
    * long. Pure.
    */
-  validate?(next: T, previous: T | undefined, context: RequestContext, known?: Known): Findings;
+  validate?(next: T, previous: T | undefined, context: RequestContext, known?: ObjectFacts): Findings;
   /**
    * Returns the violations by an update that changes immutable fields, if these are reported separately from the
    * contents (`updateRules`). Pure.
    */
-  validateChange?(next: T, previous: T, context: RequestContext, known?: Known): Findings;
+  validateChange?(next: T, previous: T, context: RequestContext, known?: ObjectFacts): Findings;
   /** Returns warnings for the client about an accepted object. Pure. */
   warnings?(next: T, previous: T | undefined): readonly string[];
   /** Called after every stored update. Must not throw. */
@@ -238,7 +238,7 @@ export interface SubresourceView<T extends ApiObject> {
    * Returns the object with everything restored from `previous` that writes to this subresource may not change. Pure.
    */
   prepare(next: T, previous: T, context: RequestContext): T;
-  validate?(next: T, previous: T, context: RequestContext, known?: Known): Findings;
+  validate?(next: T, previous: T, context: RequestContext, known?: ObjectFacts): Findings;
 }
 
 /** A subresource that answers requests about an object and stores nothing, such as token. */
@@ -296,11 +296,11 @@ export interface Caller {
   /** Deadline of the request, in milliseconds of the `monotonic` time of the clock of the server. */
   readonly deadline?: number | undefined;
   /** Called after webhooks were called, with the time that it took, in milliseconds. */
-  onWebhookLatency?(what: WebhookStage, milliseconds: number): void;
+  onWebhookLatency?(stage: WebhookStage, milliseconds: number): void;
 }
 
 /** Properties of an object that are known before the rules of its kind run. */
-interface Known {
+interface ObjectFacts {
   /** The violations in its metadata. */
   readonly inMetadata?: readonly Violation[] | undefined;
   /** The members of an update that were sent empty; see EmptyMembers. */

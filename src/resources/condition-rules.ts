@@ -24,8 +24,8 @@ export function* conditionsViolations(
   path: string,
 ): Steps<readonly Violation[]> {
   const seen = new Set<string>();
-  return yield* validateEachInSteps(conditions ?? [], (given, at) => {
-    const condition = given ?? {};
+  return yield* validateEachInSteps(conditions ?? [], (sent, at) => {
+    const condition = sent ?? {};
     const { type = '' } = condition;
     const repeated = seen.has(type);
     seen.add(type);

@@ -7,7 +7,7 @@ import { sameInSteps } from '../schema/same.js';
 /** The maximum total size in bytes of all values in one ConfigMap or Secret. */
 export const maxContentBytes = 1_048_576;
 
-interface Markable {
+interface HasImmutable {
   readonly immutable?: boolean;
 }
 
@@ -16,7 +16,7 @@ interface Markable {
  * maps. An empty map in `emptied` (see EmptyMembers) counts as changed even if it was empty before, and so does one
  * with empty bytes, which were sent as `null`: in Go, nil differs from empty.
  */
-export function* validateImmutableContents<T extends Markable>(
+export function* validateImmutableContents<T extends HasImmutable>(
   next: T,
   previous: T,
   members: readonly (keyof T & string)[],

@@ -7,8 +7,8 @@ import { eachInvalid, required, tooLong, type Violation, validateEachInSteps } f
 
 /** Validates a user's annotations for a signer: keys are as in the annotations of objects, and each has a domain. */
 export function* userAnnotationViolations(path: string, annotations: JsonObject): Steps<readonly Violation[]> {
-  const keys = yield* validateEachInSteps(Object.keys(annotations), (given) => {
-    const key = goLowerCase(given);
+  const keys = yield* validateEachInSteps(Object.keys(annotations), (name) => {
+    const key = goLowerCase(name);
     if (key === '') return [required(path)];
     const wrong = qualifiedName(key);
     const text = 'must be a domain-prefixed key (such as "acme.io/foo")';

@@ -60,7 +60,7 @@ export function validateWebhookService(
     ...eachInvalid(
       child(path, 'port'),
       port,
-      invalidPort(port).map((why) => `port is not valid: ${why}`),
+      invalidPort(port).map((message) => `port is not valid: ${message}`),
     ),
     ...validateUrlPath(child(path, 'path'), service.path ?? ''),
   ];

@@ -65,24 +65,24 @@ export function timeoutSignal({ clock, milliseconds, signals }: TimeoutOptions):
   end(reason?: unknown): void;
 } {
   for (const signal of signals) signal.throwIfAborted();
-  const over = new AbortController();
+  const timeout = new AbortController();
   const ended = new AbortController();
-  const stop = ({ target }: Event): void => over.abort((target as AbortSignal).reason);
+  const stop = ({ target }: Event): void => timeout.abort((target as AbortSignal).reason);
   for (const signal of signals) {
     // Any number of operations may listen to one signal at a time; each of them removes its listener.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', stop, { once: true });
   }
-  linkDueChecks(over.signal, signals);
+  linkDueChecks(timeout.signal, signals);
   void clock.sleep(milliseconds, ended.signal).then(() => {
-    if (!ended.signal.aborted) over.abort(new TimeoutError(`not done within ${milliseconds} ms`));
+    if (!ended.signal.aborted) timeout.abort(new TimeoutError(`not done within ${milliseconds} ms`));
   });
   return {
-    signal: over.signal,
+    signal: timeout.signal,
     end(reason) {
       ended.abort(noLongerNeeded);
       for (const signal of signals) signal.removeEventListener('abort', stop);
-      if (reason !== undefined) over.abort(reason);
+      if (reason !== undefined) timeout.abort(reason);
     },
   };
 }
@@ -98,14 +98,14 @@ export async function raceTimeout<T>(clock: Clock, milliseconds: number, work: P
 export async function raceAbort<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (signal === undefined) return work;
   signal.throwIfAborted();
-  const over = new AbortController();
+  const settled = new AbortController();
   const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: over.signal });
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: settled.signal });
   });
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    over.abort(noLongerNeeded);
+    settled.abort(noLongerNeeded);
   }
 }
 

@@ -36,10 +36,10 @@ export function shutdownClock(clock: Clock): Clock {
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
     async sleep(milliseconds, signal) {
-      const over = new AbortController();
-      const either = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+      const ended = new AbortController();
+      const either = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
       await Promise.race([clock.sleep(milliseconds, either), systemClock.sleep(milliseconds, either)]);
-      over.abort();
+      ended.abort();
     },
   };
 }

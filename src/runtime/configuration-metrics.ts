@@ -63,7 +63,7 @@ export function followConfiguration(
   { tell, ...following }: FollowOptions & { readonly tell: ReportConfiguration | undefined },
 ): Promise<void> {
   let isFirst = true;
-  const told = async (text: string): Promise<void> => {
+  const takeCounted = async (text: string): Promise<void> => {
     const when = isFirst ? 'at start' : 'later';
     try {
       await take(text, isFirst);
@@ -75,5 +75,5 @@ export function followConfiguration(
       isFirst = false;
     }
   };
-  return followText(source, told, { ...following, unreadable: () => tell?.(undefined, 'later') });
+  return followText(source, takeCounted, { ...following, unreadable: () => tell?.(undefined, 'later') });
 }

@@ -7,11 +7,13 @@ import type { Counter as PromCounter } from 'prom-client';
  * used.
  */
 export interface Metrics {
-  counter<L extends string = never>(given: MetricOptions<L>): Counter<L>;
-  gauge<L extends string = never>(given: MetricOptions<L>): Gauge<L>;
-  histogram<L extends string = never>(given: MetricOptions<L> & { readonly buckets: readonly number[] }): Histogram<L>;
+  counter<L extends string = never>(options: MetricOptions<L>): Counter<L>;
+  gauge<L extends string = never>(options: MetricOptions<L>): Gauge<L>;
+  histogram<L extends string = never>(
+    options: MetricOptions<L> & { readonly buckets: readonly number[] },
+  ): Histogram<L>;
   /** A gauge that is read at each scrape. If reading fails, it has no values in that scrape. */
-  measured<L extends string = never>(given: MetricOptions<L>, read: () => Promise<readonly Measured<L>[]>): void;
+  measured<L extends string = never>(options: MetricOptions<L>, read: () => Promise<readonly Measured<L>[]>): void;
   /** Returns the response to a scrape: metrics of the process first, if enabled, then the others by name. */
   expose(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
@@ -68,33 +70,33 @@ export function openMetrics(options: { readonly process?: boolean } = {}): Metri
     families.set(family.name, family);
   };
   return {
-    counter(given) {
-      const series = new SeriesMap(given, 1, () => new Value());
-      add({ ...given, type: 'counter', series: async () => series.texts() });
+    counter(family) {
+      const series = new SeriesMap(family, 1, () => new Value());
+      add({ ...family, type: 'counter', series: async () => series.texts() });
       return {
         of: (labels) => series.of(labels),
         add: (labels, by = 1) => series.of(labels).add(by),
         drop: (labels) => series.drop(labels),
       };
     },
-    gauge(given) {
-      const series = new SeriesMap(given, 1, () => new Value());
-      add({ ...given, type: 'gauge', series: async () => series.texts() });
+    gauge(family) {
+      const series = new SeriesMap(family, 1, () => new Value());
+      add({ ...family, type: 'gauge', series: async () => series.texts() });
       return {
         of: (labels) => series.of(labels),
         set: (labels, value) => series.of(labels).set(value),
         drop: (labels) => series.drop(labels),
       };
     },
-    histogram(given) {
-      const series = new SeriesMap(given, given.buckets.length + 3, () => new Distribution(given.buckets));
-      add({ ...given, type: 'histogram', series: async () => series.texts() });
+    histogram(family) {
+      const series = new SeriesMap(family, family.buckets.length + 3, () => new Distribution(family.buckets));
+      add({ ...family, type: 'histogram', series: async () => series.texts() });
       return { of: (labels) => series.of(labels), observe: (labels, value) => series.of(labels).observe(value) };
     },
-    measured(given, read) {
+    measured(family, read) {
       const texts = async (): Promise<readonly string[]> =>
-        (await read()).map(({ labels, value }) => line(given.name, labelText(given.labels, labels), value));
-      add({ ...given, type: 'gauge', series: () => texts().catch(() => []) });
+        (await read()).map(({ labels, value }) => line(family.name, labelText(family.labels, labels), value));
+      add({ ...family, type: 'gauge', series: () => texts().catch(() => []) });
     },
     async expose() {
       const parts: string[] = [];

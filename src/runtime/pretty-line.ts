@@ -23,10 +23,12 @@ export function prettyLine(json: string, options: { readonly colour: boolean }):
     paint(levelColours[label] ?? 'cyan', label.toUpperCase().padEnd(5)),
     escapeControls(String(msg ?? '')),
   ];
-  const tail = Object.entries(rest).map(([name, value]) => `${paint('cyan', escapeControls(name))}=${shown(value)}`);
-  const error = err === undefined ? [] : [`${paint('red', 'err')}=${shown(errorText(err))}`];
+  const tail = Object.entries(rest).map(
+    ([name, value]) => `${paint('cyan', escapeControls(name))}=${valueText(value)}`,
+  );
+  const error = err === undefined ? [] : [`${paint('red', 'err')}=${valueText(errorText(err))}`];
   const place = faultPlace(err);
-  if (place !== undefined) error.push(`${paint('red', 'at')}=${shown(place)}`);
+  if (place !== undefined) error.push(`${paint('red', 'at')}=${valueText(place)}`);
   return `${[...head, ...tail, ...error].join(' ')}\n`;
 }
 
@@ -64,5 +66,5 @@ const faultPlace = (err: unknown): string | undefined =>
     : undefined;
 
 const plain = /^[\w./:@*+-]+$/;
-const shown = (value: unknown): string =>
+const valueText = (value: unknown): string =>
   typeof value === 'string' && plain.test(value) ? value : escapeControls(JSON.stringify(value) ?? 'undefined');

@@ -107,12 +107,12 @@ class RotatingFile implements LineSink {
         while (written < batch.length) written += (await this.#file.write(batch, written)).bytesWritten;
         this.#size += batch.length;
       } catch (error) {
-        const whole = batch.subarray(0, written).lastIndexOf(lineEnd) + 1;
-        this.#options.onFailure?.(error, linesIn(batch.subarray(whole)));
+        const complete = batch.subarray(0, written).lastIndexOf(lineEnd) + 1;
+        this.#options.onFailure?.(error, linesIn(batch.subarray(complete)));
         // An incomplete line must not become the beginning of the next one.
         await this.#file
           ?.stat()
-          .then(({ size }) => this.#file?.truncate(size - (written - whole)))
+          .then(({ size }) => this.#file?.truncate(size - (written - complete)))
           .catch(() => {});
         await this.#file?.close().catch(() => {});
         this.#file = undefined;
@@ -158,16 +158,16 @@ class RotatingFile implements LineSink {
  */
 async function shift(path: string, most: number): Promise<void> {
   let last = 0;
-  while (last + 1 < most && (await isThere(numbered(path, last + 1)))) last++;
+  while (last + 1 < most && (await pathExists(numbered(path, last + 1)))) last++;
   for (let number = last; number >= 0; number--) {
-    await rename(numbered(path, number), numbered(path, number + 1)).catch(unlessMissing);
+    await rename(numbered(path, number), numbered(path, number + 1)).catch(falseIfMissing);
   }
 }
 
 /** Removes full files that were last written to before a time (milliseconds since the epoch). */
 async function removeOld(path: string, before: number): Promise<void> {
   for (let number = 1; ; number++) {
-    const found = await lstat(numbered(path, number)).catch(unlessMissing);
+    const found = await lstat(numbered(path, number)).catch(falseIfMissing);
     if (found === false) return;
     if (found.mtimeMs < before) await rm(numbered(path, number), { force: true });
   }
@@ -175,12 +175,12 @@ async function removeOld(path: string, before: number): Promise<void> {
 
 const numbered = (path: string, number: number): string => (number === 0 ? path : `${path}.${number}`);
 
-const isThere = (path: string): Promise<boolean> =>
+const pathExists = (path: string): Promise<boolean> =>
   lstat(path)
     .then(() => true)
-    .catch(unlessMissing);
+    .catch(falseIfMissing);
 
-function unlessMissing(error: NodeJS.ErrnoException): false {
+function falseIfMissing(error: NodeJS.ErrnoException): false {
   if (error.code !== 'ENOENT') throw error;
   return false;
 }

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 
 /** Errors to ignore: some file systems cannot sync directories, and some directories are writable but not readable. */
-const impossible: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'EACCES', 'EPERM']);
+const ignoredCodes: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'EACCES', 'EPERM']);
 
 /**
  * Syncs a directory, so that files created in it survive a crash of the machine, where possible. Fails with the system's
@@ -17,6 +17,6 @@ export async function syncDirectory(directory: string): Promise<void> {
       await opened.close();
     }
   } catch (error) {
-    if (!impossible.has((error as NodeJS.ErrnoException).code)) throw error;
+    if (!ignoredCodes.has((error as NodeJS.ErrnoException).code)) throw error;
   }
 }

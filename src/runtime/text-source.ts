@@ -63,11 +63,11 @@ export async function followFiles(
   await prefixErrors(file, () => take(texts));
 
   const warn = (error: unknown): void => {
-    if (!signal.aborted) log.warn({ file, err: error }, kept);
+    if (!signal.aborted) log.warn({ file, err: error }, keptMessage);
   };
   // Logged once and not at every check: the log itself may be written to a watched directory.
   let isUnreadable = false;
-  const look = async (): Promise<void> => {
+  const readOnce = async (): Promise<void> => {
     try {
       const found = await Promise.all(files.map(readLimitedText)).catch((error: unknown) => {
         if (isUnreadable || signal.aborted) return;
@@ -98,7 +98,7 @@ export async function followFiles(
     while (!signal.aborted) {
       // The watch begins before the file is read, so that no change is missed in between.
       const { changed, stop } = watched(directories, signal);
-      await look();
+      await readOnce();
       await clock.sleep(lookAgainMs, changed);
       stop();
       await clock.sleep(settleMs, signal);
@@ -112,7 +112,7 @@ export const readText = (file: string): Promise<string> =>
     throw new Error(`cannot read ${displayPath(file)}: ${error.code ?? error.message}`, pathErrorCause(file, error));
   });
 
-const kept = 'still using the previous contents';
+const keptMessage = 'still using the previous contents';
 
 /** The interval at which files are checked even without a notification. */
 const lookAgainMs = 60_000;

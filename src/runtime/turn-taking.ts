@@ -9,18 +9,19 @@ const waiting: (() => void)[] = [];
  * Resolves when it is the caller's turn. In each round of the event loop one of the waiting callers continues, and
  * further ones as long as they take little time; otherwise each of many small requests would take long.
  */
-function turn(): Promise<void> {
+function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
-    if (waiting.length === 1) setImmediate(goOn);
+    if (waiting.length === 1) setImmediate(resumeWaiting);
   });
 }
 
-function goOn(): void {
-  const begun = monotonicNow();
+function resumeWaiting(): void {
+  const start = monotonicNow();
   const next = (): void => {
     waiting.shift()?.();
-    if (waiting.length > 0) afterPromises(() => (monotonicNow() - begun > longMs ? setImmediate(goOn) : next()));
+    if (waiting.length > 0)
+      afterPromises(() => (monotonicNow() - start > longMs ? setImmediate(resumeWaiting) : next()));
   };
   next();
 }
@@ -41,7 +42,7 @@ export class TurnTaking {
 
   /** Gives all other work a turn. */
   async next(): Promise<void> {
-    await turn();
+    await nextTurn();
     this.#since = monotonicNow();
   }
 }
@@ -67,15 +68,15 @@ export async function runInLaterTurns<R>(steps: Generator<void, R, void>): Promi
  * any I/O, so code that sends requests one after the other would otherwise starve timers and sockets.
  */
 export function takingTurns<A, R>(answer: (request: A) => Promise<R>): (request: A) => Promise<R> {
-  let begun: number | undefined;
+  let start: number | undefined;
   return async (request) => {
-    if (begun === undefined) {
-      begun = monotonicNow();
+    if (start === undefined) {
+      start = monotonicNow();
       setImmediate(() => {
-        begun = undefined;
+        start = undefined;
       });
-    } else if (monotonicNow() - begun > longMs) {
-      await turn();
+    } else if (monotonicNow() - start > longMs) {
+      await nextTurn();
     }
     return answer(request);
   };

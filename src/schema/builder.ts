@@ -11,15 +11,15 @@ import type { Schema, WireFacts } from './schema.js';
  *
  * Some take further schema members as their last argument (`description`, `enum`, `default`, ...).
  */
-type More = Omit<Schema, 'type' | 'wire' | 'properties' | 'items'> & { readonly go?: string };
+type SchemaOptions = Omit<Schema, 'type' | 'wire' | 'properties' | 'items'> & { readonly go?: string };
 
-const typed = (type: Schema, { go, ...more }: More = {}): Schema => ({
+const typed = (type: Schema, { go, ...more }: SchemaOptions = {}): Schema => ({
   ...type,
   ...more,
   ...(go === undefined ? {} : { wire: { go } }),
 });
 
-export const string = (more?: More): Schema => typed({ type: 'string' }, more);
+export const string = (more?: SchemaOptions): Schema => typed({ type: 'string' }, more);
 /** A `[]byte`: base64 in JSON, raw bytes in protobuf. */
 export const bytes = (): Schema => typed({ type: 'string', format: 'byte' }, { go: '[]uint8' });
 export const integer32 = (): Schema => ({ type: 'integer', format: 'int32' });
@@ -35,14 +35,14 @@ export const intOrString = (): Schema =>
 /** A `resource.Quantity`. */
 export const quantity = (): Schema => typed({ type: 'string', format: 'quantity' }, { go: 'resource.Quantity' });
 /** Any JSON value. In protobuf it is a message with the JSON text in field 1 (RawExtension, FieldsV1, JSON). */
-export const anyJson = (more: More & { readonly sorted?: true } = {}): Schema => {
+export const anyJson = (more: SchemaOptions & { readonly sorted?: true } = {}): Schema => {
   const { go = 'runtime.RawExtension', sorted, ...rest } = more;
   const wire = sorted === undefined ? { go } : { go, sorted };
   return { ...rest, preserveUnknownFields: true, format: 'raw-json', wire };
 };
 
 /** A list; atomic unless `listType` says otherwise. */
-export const list = (items: Schema, more?: More): Schema => typed({ type: 'array', items }, more);
+export const list = (items: Schema, more?: SchemaOptions): Schema => typed({ type: 'array', items }, more);
 
 /** A list that is a message of its own in protobuf, with its items in field 1: the value type of `extra`. */
 export const extraValue = (): Schema => ({
@@ -51,11 +51,11 @@ export const extraValue = (): Schema => ({
 });
 
 /** A list whose items are identified by `keys`, in server-side apply and, unless overridden, in strategic merge patch. */
-export const listMap = (items: Schema, keys: readonly [string, ...string[]], more?: More): Schema =>
+export const listMap = (items: Schema, keys: readonly [string, ...string[]], more?: SchemaOptions): Schema =>
   list(items, { listType: 'map', listMapKeys: keys, patchStrategy: 'merge', patchMergeKey: keys[0], ...more });
 
 /** An object with members of one type, under names that users choose. */
-export const map = (values: Schema, more?: More): Schema =>
+export const map = (values: Schema, more?: SchemaOptions): Schema =>
   typed({ type: 'object', additionalProperties: values }, more);
 
 /** A message with named fields, in the order in which they are declared and written. */

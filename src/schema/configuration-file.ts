@@ -17,9 +17,9 @@ export function decodeConfiguration(
   read: ParsedJson & { readonly format: 'yaml' },
   { kind, versions }: { readonly kind: string; readonly versions: readonly string[] },
 ): JsonObject {
-  const given = isObject(read.value) ? typeMetaOf(read.exact) : { apiVersion: '', kind: '' };
-  if (given.kind !== kind || !versions.includes(given.apiVersion)) {
-    const found = `${given.kind || 'nothing'} of ${given.apiVersion || 'nothing'}`;
+  const typeMeta = isObject(read.value) ? typeMetaOf(read.exact) : { apiVersion: '', kind: '' };
+  if (typeMeta.kind !== kind || !versions.includes(typeMeta.apiVersion)) {
+    const found = `${typeMeta.kind || 'nothing'} of ${typeMeta.apiVersion || 'nothing'}`;
     throw new Error(`must be ${kind} of ${versions[0]}, not ${found}`);
   }
   const { value, strict } = runSync(decodeText(schema, read));

@@ -88,11 +88,11 @@ export class DecodeState {
 
   readonly #keepPlace = (): (() => void) => {
     const { struct, isReportOnly } = this;
-    const ways = [pathRestorer(this.fields)(), pathRestorer(this.path)()];
+    const restorers = [pathRestorer(this.fields)(), pathRestorer(this.path)()];
     return () => {
       this.struct = struct;
       this.isReportOnly = isReportOnly;
-      for (const back of ways) back();
+      for (const restore of restorers) restore();
     };
   };
 
@@ -128,12 +128,12 @@ export class DecodeState {
     this.strict('duplicate', name);
   }
 
-  strict(what: 'unknown' | 'duplicate', name: string): void {
+  strict(problem: 'unknown' | 'duplicate', name: string): void {
     this.#strict?.add(() => {
       let text = this.#prefix;
       for (const part of this.path) text += typeof part === 'number' ? `[${part}]` : text === '' ? part : `.${part}`;
-      const whole = text === '' ? name : `${text}.${name}`;
-      return `${what} field ${this.#unquoted ? `"${whole}"` : quote(whole)}`;
+      const fullPath = text === '' ? name : `${text}.${name}`;
+      return `${problem} field ${this.#unquoted ? `"${fullPath}"` : quote(fullPath)}`;
     });
   }
 }

@@ -127,9 +127,9 @@ const makers: Readonly<Record<WireShape, MakeDecoderNode>> = {
         const { path } = state;
         const out: Json[] = [];
         return state.fill(out, value.length, (at) => {
-          const given = value[at] as ExactJson;
+          const item = value[at] as ExactJson;
           path.push(at);
-          out.push((isAbsent(given) ? undefined : of.decode(given, state)) ?? of.zero());
+          out.push((isAbsent(item) ? undefined : of.decode(item, state)) ?? of.zero());
           path.pop();
         });
       },
@@ -151,10 +151,10 @@ const makers: Readonly<Record<WireShape, MakeDecoderNode>> = {
         const out: Record<string, Json> = {};
         const nameOf = (at: number): string => names[at] as string;
         const decodeMember = (at: number): Json => {
-          const given = valueAt(at);
+          const member = valueAt(at);
           if (!state.converts) path.push(nameOf(at));
-          if (isAbsent(given) && of.shape === 'bytes') state.emptyMembers.add(String(path[0] ?? ''));
-          const decoded = (isAbsent(given) ? undefined : of.decode(given, state)) ?? of.zero();
+          if (isAbsent(member) && of.shape === 'bytes') state.emptyMembers.add(String(path[0] ?? ''));
+          const decoded = (isAbsent(member) ? undefined : of.decode(member, state)) ?? of.zero();
           if (!state.converts) path.pop();
           return decoded;
         };
@@ -186,7 +186,7 @@ const makers: Readonly<Record<WireShape, MakeDecoderNode>> = {
       zero: () => null,
       decode: (value, state) => {
         alternatives ??= (schema.oneOf ?? []).map(nodeOf);
-        const fitting = alternatives.find(({ shape }) => takes(shape, value));
+        const fitting = alternatives.find(({ shape }) => acceptsShape(shape, value));
         if (fitting === undefined) {
           if (alternatives.some(({ shape }) => shape === 'boolean')) throw new DecodeError(schemaOrBoolean);
           return null;
@@ -203,7 +203,7 @@ const makers: Readonly<Record<WireShape, MakeDecoderNode>> = {
 const schemaOrBoolean = 'boolean or JSON schema expected';
 
 /** Whether a union's alternative of this shape accepts the value. */
-function takes(shape: WireShape, value: ExactJson): boolean {
+function acceptsShape(shape: WireShape, value: ExactJson): boolean {
   if (typeof value === 'boolean') return shape === 'boolean';
   if (typeof value === 'string') return shape === 'string';
   if (isList(value)) return shape === 'list';
@@ -279,13 +279,13 @@ function makeStruct(schema: Schema): DecoderNode {
       const slots: (Json | undefined)[] = [];
       state.struct = name;
 
-      const decodeField = (at: number, given: ExactJson): Json | undefined => {
+      const decodeField = (at: number, fieldValue: ExactJson): Json | undefined => {
         const field = fields[at] as Field;
         path.push(field.name);
         const { length } = fieldPath;
         fieldPath.push(...field.within);
         fieldPath.push(field.name);
-        const decoded = field.node.decode(given, state);
+        const decoded = field.node.decode(fieldValue, state);
         path.pop();
         fieldPath.length = length;
         return decoded;
@@ -294,10 +294,10 @@ function makeStruct(schema: Schema): DecoderNode {
       if (value instanceof RepeatedMembers) decodeRepeated(value, { fields, indexes, slots, decodeField, state });
       else {
         for (const member in value) {
-          const given = value[member] as ExactJson;
+          const fieldValue = value[member] as ExactJson;
           const at = indexes.get(member);
           if (at === undefined) state.strict('unknown', member);
-          else if (!isAbsent(given)) slots[at] = decodeField(at, given);
+          else if (!isAbsent(fieldValue)) slots[at] = decodeField(at, fieldValue);
         }
       }
       state.struct = outer;
@@ -320,39 +320,39 @@ function decodeRepeated(
     readonly indexes: ReadonlyMap<string, number>;
     /** Receives the decoded values, each at the index of its field. */
     readonly slots: (Json | undefined)[];
-    readonly decodeField: (at: number, given: ExactJson) => Json | undefined;
+    readonly decodeField: (at: number, fieldValue: ExactJson) => Json | undefined;
     readonly state: DecodeState;
   },
 ): void {
-  const given: ExactJson[][] = [];
+  const byField: ExactJson[][] = [];
   for (const [member, one] of members) {
     const at = indexes.get(member);
     if (at === undefined) continue;
-    given[at] ??= [];
-    given[at].push(one);
+    byField[at] ??= [];
+    byField[at].push(one);
   }
   const { isReportOnly } = state;
-  const told = new Set<number>();
+  const seenFields = new Set<number>();
   for (const [member, one] of members) {
     const at = indexes.get(member);
     if (at === undefined) {
       state.strict('unknown', member);
       continue;
     }
-    if (told.has(at)) state.repeats(member);
-    told.add(at);
-    const isRepeated = (given[at]?.length ?? 0) > 1;
+    if (seenFields.has(at)) state.repeats(member);
+    seenFields.add(at);
+    const isRepeated = (byField[at]?.length ?? 0) > 1;
     if (isAbsent(one) || (isRepeated && state.isMerged)) continue;
     state.isReportOnly = isReportOnly || isRepeated;
     slots[at] = decodeField(at, one);
   }
   state.isReportOnly = isReportOnly;
-  for (const [at, all = []] of given.entries())
+  for (const [at, all = []] of byField.entries())
     if (all.length > 1 && !isReportOnly) slots[at] = decodeMerged((fields[at] as Field).node, all);
 }
 
 /** Decodes a repeated member. Errors have already been reported for each occurrence. */
-function decodeMerged(node: DecoderNode, given: readonly ExactJson[]): Json | undefined {
-  const merged = mergeRepeated(node.schema, given);
+function decodeMerged(node: DecoderNode, values: readonly ExactJson[]): Json | undefined {
+  const merged = mergeRepeated(node.schema, values);
   return merged === null ? undefined : decodeWhole(node, merged, new DecodeState(undefined, { isMerged: true }));
 }

@@ -27,15 +27,19 @@ export interface DefaultsBudget {
  * Fills in defaults for absent members and for nulls that are not nullable, recursively; parents are never created.
  * Values beyond the budget are left as they are. Returns the same value if nothing is missing.
  */
-export function applyDefaults<T extends Json>(value: T, schema: Schema, room: DefaultsBudget = { left: Infinity }): T {
+export function applyDefaults<T extends Json>(
+  value: T,
+  schema: Schema,
+  budget: DefaultsBudget = { left: Infinity },
+): T {
   // Objects stay objects, lists stay lists, the rest is returned as it is.
-  return fill(value, schema, room) as T;
+  return fill(value, schema, budget) as T;
 }
 
-function fill(value: Json, schema: Schema, room: DefaultsBudget): Json {
-  if (typeof value !== 'object' || value === null || room.left < 0 || !hasDefaults(schema)) return value;
+function fill(value: Json, schema: Schema, budget: DefaultsBudget): Json {
+  if (typeof value !== 'object' || value === null || budget.left < 0 || !hasDefaults(schema)) return value;
   const filled = (inner: Json, of: Schema): Json =>
-    missing(inner, of) ? (defaultOf(of, room) ?? inner) : fill(inner, of, room);
+    missing(inner, of) ? (defaultOf(of, budget) ?? inner) : fill(inner, of, budget);
   if (isList(value)) {
     const { items } = schema;
     return items === undefined ? value : mapList(value, (item) => filled(item, items));
@@ -47,14 +51,14 @@ function fill(value: Json, schema: Schema, room: DefaultsBudget): Json {
     const inner = properties?.get(name) ?? others;
     return inner === undefined ? member : filled(member, inner);
   });
-  return withAbsent(present, schema, room);
+  return withAbsent(present, schema, budget);
 }
 
-function withAbsent(object: JsonObject, schema: Schema, room: DefaultsBudget): JsonObject {
+function withAbsent(object: JsonObject, schema: Schema, budget: DefaultsBudget): JsonObject {
   let out: Record<string, Json> | undefined;
   for (const [name, inner] of propertiesWithDefault(schema)) {
     if (Object.hasOwn(object, name)) continue;
-    const value = defaultOf(inner, room);
+    const value = defaultOf(inner, budget);
     if (value === undefined) break;
     out ??= copy(object);
     setMember(out, name, value);
@@ -63,11 +67,11 @@ function withAbsent(object: JsonObject, schema: Schema, room: DefaultsBudget): J
 }
 
 /** Returns the default of a value, itself completed by defaults; undefined if there is none or the budget is exceeded. */
-function defaultOf(schema: Schema, room: DefaultsBudget): Json | undefined {
+function defaultOf(schema: Schema, budget: DefaultsBudget): Json | undefined {
   if (!hasDefault(schema)) return undefined;
   const { value, size } = wholeDefault(schema);
-  room.left -= size;
-  return room.left < 0 ? undefined : value;
+  budget.left -= size;
+  return budget.left < 0 ? undefined : value;
 }
 
 interface WholeDefault {
@@ -77,10 +81,10 @@ interface WholeDefault {
 }
 
 const wholeDefault = oncePer((schema: Schema): WholeDefault => {
-  const given = givenDefault(schema) ?? null;
-  const room = { left: maxDefaulted };
-  const value = fill(given, schema, room);
-  return { value, size: room.left < 0 ? Infinity : countValues(given) + maxDefaulted - room.left };
+  const declared = givenDefault(schema) ?? null;
+  const budget = { left: maxDefaulted };
+  const value = fill(declared, schema, budget);
+  return { value, size: budget.left < 0 ? Infinity : countValues(declared) + maxDefaulted - budget.left };
 });
 
 const sizeOfText = (text: string): number => Math.floor(text.length / charactersOfValue);
@@ -106,14 +110,14 @@ function copy(object: JsonObject): Record<string, Json> {
  */
 export function dropNulls<T extends Json>(value: T, schema: Schema): T {
   // Objects stay objects, lists stay lists, the rest is returned as it is.
-  return drop(value, schema) as T;
+  return dropDefaults(value, schema) as T;
 }
 
-function drop(value: Json, schema: Schema): Json {
+function dropDefaults(value: Json, schema: Schema): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (isList(value)) {
     const { items } = schema;
-    return items === undefined ? value : mapList(value, (item) => drop(item, items));
+    return items === undefined ? value : mapList(value, (item) => dropDefaults(item, items));
   }
   if (!isObject(value)) return value;
   const { properties, additionalProperties } = schema;
@@ -122,7 +126,7 @@ function drop(value: Json, schema: Schema): Json {
     const inner = properties?.get(name) ?? others;
     if (inner === undefined) return member;
     if (member === null) return inner.nullable || hasDefault(inner) ? member : undefined;
-    return drop(member, inner);
+    return dropDefaults(member, inner);
   });
 }
 
@@ -131,8 +135,8 @@ function drop(value: Json, schema: Schema): Json {
  * object is stored.
  */
 function givenDefault(schema: Schema): Json | undefined {
-  const { default: given, wire } = schema;
-  const value = given ?? wire?.fills;
+  const { default: declared, wire } = schema;
+  const value = declared ?? wire?.fills;
   return value !== undefined && wire !== undefined && omitsEmpty(schema) && isEmpty(value) ? undefined : value;
 }
 const hasDefault = (schema: Schema): boolean => (givenDefault(schema) ?? null) !== null;

@@ -28,7 +28,7 @@ export function decodeMetadata(
     return { decoded: compileDecoder(objectMeta)(value, { strict, path, unquoted: true }), complaints: strict.texts };
   }, metadata);
   const unknownFields = complaints.map((text) => text.replace(/^\w+ field "([\s\S]*)"$/, '$1'));
-  return { metadata: isObject(decoded) ? withoutNoManagers(decoded) : {}, unknownFields };
+  return { metadata: isObject(decoded) ? withoutEmptyManagers(decoded) : {}, unknownFields };
 }
 
 interface Decoded {
@@ -48,7 +48,7 @@ function inOrder(decode: (value: Json) => Decoded, value: Json): Decoded {
 }
 
 /** Returns the metadata without an empty list of managedFields, which is significant only for built-in kinds. */
-function withoutNoManagers(metadata: JsonObject): JsonObject {
+function withoutEmptyManagers(metadata: JsonObject): JsonObject {
   const { managedFields } = metadata;
   if (managedFields === undefined || !isList(managedFields) || managedFields.length > 0) return metadata;
   const { managedFields: _, ...rest } = metadata;
@@ -63,17 +63,17 @@ export function readableMetadata(metadata: Json): JsonObject {
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
   }
-  const kept: Record<string, Json> = {};
+  const readable: Record<string, Json> = {};
   for (const name of objectMeta.properties?.keys() ?? []) {
     if (!Object.hasOwn(metadata, name)) continue;
     try {
       decodeMetadata({ [name]: metadata[name] ?? null });
-      kept[name] = metadata[name] ?? null;
+      readable[name] = metadata[name] ?? null;
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
     }
   }
-  return decodeMetadata(kept).metadata;
+  return decodeMetadata(readable).metadata;
 }
 
 export interface Coerced {
@@ -87,7 +87,7 @@ interface Coercion {
   readonly drop: boolean;
   readonly unknownFields: Complaints;
 }
-class Refused extends Error {
+class InvalidEmbedded extends Error {
   readonly violation: Violation;
   constructor(violation: Violation) {
     super(violation.body);
@@ -109,7 +109,7 @@ export function coerceEmbedded(
     const coerced = coerce(value, schema, path, coercion);
     return { value: coerced, unknownFields: sortTexts([...coercion.unknownFields.texts]) };
   } catch (error) {
-    if (error instanceof Refused) return { value, unknownFields: [], refused: error.violation };
+    if (error instanceof InvalidEmbedded) return { value, unknownFields: [], refused: error.violation };
     throw error;
   }
 }
@@ -138,7 +138,7 @@ function coerceMember(member: Json, name: string, path: string, { drop, unknownF
   if (name === 'apiVersion' || name === 'kind') {
     if (typeof member === 'string') return member;
     if (drop) return undefined;
-    throw new Refused(invalid(child(path, name), printable(member), 'must be a string'));
+    throw new InvalidEmbedded(invalid(child(path, name), printable(member), 'must be a string'));
   }
   if (name !== 'metadata') return member;
   const at = child(path, 'metadata');
@@ -149,7 +149,7 @@ function coerceMember(member: Json, name: string, path: string, { drop, unknownF
     for (const field of unknown) unknownFields.add(() => field);
     return sortDeep(metadata);
   } catch (error) {
-    if (error instanceof DecodeError) throw new Refused(invalid(at, printable(member), error.message));
+    if (error instanceof DecodeError) throw new InvalidEmbedded(invalid(at, printable(member), error.message));
     throw error;
   }
 }

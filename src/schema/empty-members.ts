@@ -13,7 +13,7 @@ export function withoutEmpty(schema: Schema, value: JsonObject): JsonObject {
   return forget === undefined ? value : (forget(value) as JsonObject);
 }
 
-type Forget = (value: Json) => Json;
+type DropEmpty = (value: Json) => Json;
 
 /**
  * Returns the function that `withoutEmpty` applies; undefined if the schema has no member that is written even when
@@ -21,7 +21,7 @@ type Forget = (value: Json) => Json;
  */
 const forgetterOf = oncePer(compile);
 
-function compile(schema: Schema): Forget | undefined {
+function compile(schema: Schema): DropEmpty | undefined {
   const shape = wireShape(schema);
   if (shape === 'struct') return inStruct(schema);
   if (shape === 'list') {
@@ -30,13 +30,13 @@ function compile(schema: Schema): Forget | undefined {
   }
   if (shape !== 'map') return undefined;
   const forget = forgetterOf(valuesOf(schema));
-  return forget && ((value) => (isObject(value) ? mapped(value, forget) : value));
+  return forget && ((value) => (isObject(value) ? mapMembers(value, forget) : value));
 }
 
-const mapped = (value: JsonObject, forget: Forget): JsonObject =>
+const mapMembers = (value: JsonObject, forget: DropEmpty): JsonObject =>
   Object.fromEntries(Object.entries(value).map(([name, member]) => [name, forget(member)]));
 
-function inStruct(schema: Schema): Forget | undefined {
+function inStruct(schema: Schema): DropEmpty | undefined {
   const members = [...(schema.properties ?? [])].flatMap(([name, of]) => {
     const shape = wireShape(of);
     const forget = forgetterOf(of);

@@ -48,10 +48,10 @@ export const compileEncoder = oncePer((type: EncodedType): Encoder => {
   return {
     order(object, later) {
       const { metadata } = object as JsonObject;
-      const given: JsonObject = { ...object, kind: type.kind, apiVersion };
+      const typed: JsonObject = { ...object, kind: type.kind, apiVersion };
       return isObject(metadata ?? null)
-        ? orderMembers(type, { ...given, metadata: { ...(metadata as JsonObject), resourceVersion: stand } }, later)
-        : orderMembers(type, given, later);
+        ? orderMembers(type, { ...typed, metadata: { ...(metadata as JsonObject), resourceVersion: stand } }, later)
+        : orderMembers(type, typed, later);
     },
     write(ordered) {
       const text = goJson(ordered);
@@ -209,8 +209,8 @@ function compileArrange(schema: Schema): Arrange {
   }
   const alternatives = (schema.oneOf ?? []).map((each) => ({ shape: wireShape(each), arrange: arrangerOf(each) }));
   return (value, later) => {
-    const wanted = Array.isArray(value) ? 'list' : typeof value === 'object' ? 'struct' : undefined;
-    return alternatives.find((each) => each.shape === wanted)?.arrange(value, later) ?? value;
+    const shape = Array.isArray(value) ? 'list' : typeof value === 'object' ? 'struct' : undefined;
+    return alternatives.find((each) => each.shape === shape)?.arrange(value, later) ?? value;
   };
 }
 
@@ -246,14 +246,14 @@ function arrangeStruct(schema: Schema): Arrange {
     if (!isObject(value)) return value;
     const out: Record<string, Json> = {};
     for (const { name, arrange: arrangeMember, isMap, omitEmpty, isUnion, zero } of members) {
-      const given = value[name];
-      if (given === undefined || given === null) {
+      const memberValue = value[name];
+      if (memberValue === undefined || memberValue === null) {
         if (zero !== undefined) out[name] = zero();
         continue;
       }
-      if (omitEmpty && !(isMap && isObject(given)) && isEmpty(given)) continue;
-      if (isUnion && Array.isArray(given) && given.length === 0) continue;
-      const arranged = arrangeMember === asIs ? given : arrangeMember(given, later);
+      if (omitEmpty && !(isMap && isObject(memberValue)) && isEmpty(memberValue)) continue;
+      if (isUnion && Array.isArray(memberValue) && memberValue.length === 0) continue;
+      const arranged = arrangeMember === asIs ? memberValue : arrangeMember(memberValue, later);
       if (!omitEmpty || arranged !== noMembers) out[name] = arranged;
     }
     return out;

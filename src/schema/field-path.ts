@@ -29,17 +29,17 @@ export function followPath<S extends SchemaProps | Schema>(
   if (path.length > longestPath) return 'is too long';
   const tokens = tokenize(path);
   let at = 0;
-  let here: SchemaProps | Schema | undefined = schema;
+  let current: SchemaProps | Schema | undefined = schema;
   let text = '';
   const steps: string[] = [];
   /** Descends to a member; returns an error text if that fails. */
   const step = (name: string): string | undefined => {
-    const named = (here?.properties?.size ?? 0) > 0;
+    const named = (current?.properties?.size ?? 0) > 0;
     text = named ? child(text, name) : mapKey(text, name);
     steps.push(name);
-    if (here === undefined) return nowhere;
-    const exists = named ? here.properties?.has(name) : here.additionalProperties !== undefined;
-    here = named ? here.properties?.get(name) : valuesOf(here);
+    if (current === undefined) return nowhere;
+    const exists = named ? current.properties?.has(name) : current.additionalProperties !== undefined;
+    current = named ? current.properties?.get(name) : valuesOf(current);
     return exists ? undefined : nowhere;
   };
   while (at < tokens.length) {
@@ -64,7 +64,7 @@ export function followPath<S extends SchemaProps | Schema>(
     }
   }
   // All parts of a schema have the same type as the schema.
-  return { text, steps, schema: here as S | undefined };
+  return { text, steps, schema: current as S | undefined };
 }
 
 /** Returns the schema of unnamed members; undefined if they may be anything. */

@@ -240,37 +240,38 @@ export class SchemaTooDeep extends Error {
   }
 }
 
-type Read = (value: Json, read: (value: Json) => SchemaProps | undefined) => unknown;
+type ReadKeyword = (value: Json, read: (value: Json) => SchemaProps | undefined) => unknown;
 const ofType =
-  (type: 'string' | 'boolean'): Read =>
+  (type: 'string' | 'boolean'): ReadKeyword =>
   (value) =>
     typeof value === type ? value : undefined;
 /** Reads a limit. Limits are floats in Go, however they are written. */
-const double: Read = (value) => (typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined);
-const nonEmptyText: Read = (value) => (typeof value === 'string' && value !== '' ? value : undefined);
-const setFlag: Read = (value) => (value === true ? true : undefined);
-const json: Read = (value) => (value === null ? undefined : value);
-const texts: Read = (value) =>
+const double: ReadKeyword = (value) =>
+  typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+const nonEmptyText: ReadKeyword = (value) => (typeof value === 'string' && value !== '' ? value : undefined);
+const setFlag: ReadKeyword = (value) => (value === true ? true : undefined);
+const json: ReadKeyword = (value) => (value === null ? undefined : value);
+const texts: ReadKeyword = (value) =>
   isList(value) && value.length > 0 ? value.filter((item): item is string => typeof item === 'string') : undefined;
-const schema: Read = (value, read) => read(value);
-const schemas: Read = (value, read) =>
+const schema: ReadKeyword = (value, read) => read(value);
+const schemas: ReadKeyword = (value, read) =>
   isList(value) && value.length > 0 ? value.map((item) => read(item) ?? {}) : undefined;
 const byName =
-  <T>(item: (value: Json, read: (value: Json) => SchemaProps | undefined) => T): Read =>
+  <T>(item: (value: Json, read: (value: Json) => SchemaProps | undefined) => T): ReadKeyword =>
   (value, read) =>
     isObject(value) ? new Map(Object.keys(value).map((name) => [name, item(value[name] ?? null, read)])) : undefined;
-const schemaOrMany: Read = (value, read) =>
+const schemaOrMany: ReadKeyword = (value, read) =>
   isList(value) ? { schemas: value.map((item) => read(item) ?? {}) } : isObject(value) ? { schema: read(value) } : {};
-const schemaOrBool: Read = (value, read) =>
+const schemaOrBool: ReadKeyword = (value, read) =>
   typeof value === 'boolean' ? { allows: value } : isObject(value) ? { allows: true, schema: read(value) } : undefined;
 const schemaOrNames = (value: Json, read: (value: Json) => SchemaProps | undefined): unknown =>
   isObject(value) ? { schema: read(value) } : { property: texts(value, read) ?? [] };
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
-const docs: Read = (value) =>
+const docs: ReadKeyword = (value) =>
   isObject(value)
     ? Object.fromEntries(['description', 'url'].flatMap((name) => (text(value[name]) ? [[name, value[name]]] : [])))
     : undefined;
-const rules: Read = (value) =>
+const rules: ReadKeyword = (value) =>
   isList(value) && value.length > 0 ? value.map((item) => rule(isObject(item) ? item : {})) : undefined;
 
 function rule(value: JsonObject): ValidationRule {
@@ -285,7 +286,7 @@ function rule(value: JsonObject): ValidationRule {
   };
 }
 
-const readers: Readonly<Record<Shape, Read>> = {
+const readers: Readonly<Record<Shape, ReadKeyword>> = {
   text: nonEmptyText,
   'pointer to text': ofType('string'),
   flag: setFlag,

@@ -11,10 +11,10 @@ const nulled: ReadonlySet<WireShape> = new Set(['map', 'list', 'bytes', 'time', 
  * structs and maps are merged, and so are structs at the same index of a list, until an occurrence is an empty list.
  * Null leaves numbers, strings and structs unchanged.
  */
-export function mergeRepeated(schema: Schema, given: readonly ExactJson[]): ExactJson {
+export function mergeRepeated(schema: Schema, repeats: readonly ExactJson[]): ExactJson {
   const shape = wireShape(schema);
   const isNulled = nulled.has(shape) || isPointer(schema);
-  const values = isNulled ? given.slice(given.lastIndexOf(null) + 1) : given.filter((value) => value !== null);
+  const values = isNulled ? repeats.slice(repeats.lastIndexOf(null) + 1) : repeats.filter((value) => value !== null);
   if (shape === 'list') return mergeLists(itemsOf(schema), values.filter(isList));
   if (shape !== 'struct' && shape !== 'map') return values.at(-1) ?? null;
   if (values.length === 0) return null;

@@ -29,13 +29,13 @@ function compared(waiting: unknown[], most: number): boolean | undefined {
       for (let i = 0; i < a.length; i++) waiting.push(a[i], b[i]);
       continue;
     }
-    const ours = a as Readonly<Record<string, unknown>>;
-    const theirs = b as Readonly<Record<string, unknown>>;
-    const names = Object.keys(ours);
-    if (names.length !== Object.keys(theirs).length) return false;
+    const left = a as Readonly<Record<string, unknown>>;
+    const right = b as Readonly<Record<string, unknown>>;
+    const names = Object.keys(left);
+    if (names.length !== Object.keys(right).length) return false;
     for (const name of names) {
-      if (!Object.hasOwn(theirs, name)) return false;
-      waiting.push(ours[name], theirs[name]);
+      if (!Object.hasOwn(right, name)) return false;
+      waiting.push(left[name], right[name]);
     }
   }
   return waiting.length === 0 ? true : undefined;

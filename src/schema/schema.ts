@@ -143,14 +143,14 @@ export interface WireFacts {
    * number: `webhooks[].rules[].apiGroups` travels as field 1 of the message in field 2, and Go's errors name it
    * `webhooks.rules.Rule.apiGroups`. If that struct is embedded in another one again, this is the outer one.
    */
-  readonly within?: Within;
+  readonly within?: EmbeddedIn;
   /** True for a list that in protobuf is a message of its own with the items in field 1 (`ExtraValue`, `Verbs`). */
   readonly wrapped?: boolean;
 }
 
 /** An embedded struct that carries a field. `within` is a further struct, embedded in this one, that carries it. */
-interface Within {
+interface EmbeddedIn {
   readonly number: number;
   readonly struct: string;
-  readonly within?: Within;
+  readonly within?: EmbeddedIn;
 }

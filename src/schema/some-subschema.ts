@@ -6,7 +6,7 @@ import type { Schema } from './schema.js';
  */
 export function someSubschema(holds: (schema: Schema) => boolean): (schema: Schema) => boolean {
   const answers = new WeakMap<Schema, boolean>();
-  const look = (schema: Schema): boolean => {
+  const search = (schema: Schema): boolean => {
     const known = answers.get(schema);
     if (known !== undefined) return known;
     // A schema may contain itself.
@@ -14,11 +14,11 @@ export function someSubschema(holds: (schema: Schema) => boolean): (schema: Sche
     const { items, additionalProperties, properties } = schema;
     const found =
       holds(schema) ||
-      (items !== undefined && look(items)) ||
-      (typeof additionalProperties === 'object' && look(additionalProperties)) ||
-      [...(properties?.values() ?? [])].some(look);
+      (items !== undefined && search(items)) ||
+      (typeof additionalProperties === 'object' && search(additionalProperties)) ||
+      [...(properties?.values() ?? [])].some(search);
     answers.set(schema, found);
     return found;
   };
-  return look;
+  return search;
 }

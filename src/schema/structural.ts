@@ -37,16 +37,16 @@ export function notStructural(of: SchemaProps | undefined): string | undefined {
   const word = unsupported.find(({ broken }) => broken(of));
   if (word !== undefined) return `OpenAPIV3Schema '${word.name}' is not supported`;
   for (const inner of [of.not, ...(of.allOf ?? []), ...(of.anyOf ?? []), ...(of.oneOf ?? [])]) {
-    const why = notStructural(inner);
-    if (why !== undefined) return why;
+    const problem = notStructural(inner);
+    if (problem !== undefined) return problem;
   }
   if (of.preserveUnknownFields === false) {
     return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined";
   }
   if (of.items?.schemas?.length) return "OpenAPIV3Schema 'items' must be a schema, but is an array";
   for (const inner of [of.items?.schema, ...(of.properties?.values() ?? []), of.additionalProperties?.schema]) {
-    const why = notStructural(inner);
-    if (why !== undefined) return why;
+    const problem = notStructural(inner);
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }
@@ -98,9 +98,9 @@ function invariants(of: SchemaProps, level: Level, path: string, prefix: string)
     if (additionalProperties.schema) addAll(invariants(additionalProperties.schema, 'field', at, prefix));
   }
   if (of.intOrString) {
-    const why = `must be false if ${prefix}int-or-string is true`;
-    if (preserveUnknownFields) found.push(invalid(child(path, `${prefix}preserve-unknown-fields`), true, why));
-    if (embeddedResource) found.push(invalid(child(path, `${prefix}embedded-resource`), true, why));
+    const message = `must be false if ${prefix}int-or-string is true`;
+    if (preserveUnknownFields) found.push(invalid(child(path, `${prefix}preserve-unknown-fields`), true, message));
+    if (embeddedResource) found.push(invalid(child(path, `${prefix}embedded-resource`), true, message));
   }
   addAll(
     junctors(of, path, prefix, {
@@ -110,8 +110,8 @@ function invariants(of: SchemaProps, level: Level, path: string, prefix: string)
   );
 
   if (embeddedResource && type !== 'object') {
-    const why = `must be object if ${prefix}embedded-resource is true`;
-    found.push(type === '' ? required(child(path, 'type'), why) : invalid(child(path, 'type'), type, why));
+    const message = `must be object if ${prefix}embedded-resource is true`;
+    found.push(type === '' ? required(child(path, 'type'), message) : invalid(child(path, 'type'), type, message));
   } else if (type === '' && !of.intOrString && !preserveUnknownFields) {
     found.push(required(child(path, 'type'), withoutType[level]));
   }
@@ -171,12 +171,12 @@ const intOrString: readonly SchemaProps[] = [{ type: 'integer' }, { type: 'strin
 /** Whether this is `anyOf: [{type: integer}, {type: string}]`, which is allowed beside int-or-string. */
 const isIntOrString = (anyOf: readonly SchemaProps[] | undefined): boolean => same(anyOf, intOrString);
 
-interface Skip {
+interface SkipOptions {
   readonly skipAnyOf: boolean;
   readonly skipFirstAllOf: boolean;
 }
 
-function junctors(of: SchemaProps, path: string, prefix: string, skip: Skip): readonly Violation[] {
+function junctors(of: SchemaProps, path: string, prefix: string, skip: SkipOptions): readonly Violation[] {
   const found: Violation[] = [];
   const add = appenderTo(found);
   if (!skip.skipAnyOf) {

@@ -15,11 +15,11 @@ const alike = [
  */
 export function toSchema(props: SchemaProps): Schema {
   const { listType, mapType, items, allOf, anyOf, oneOf, not, properties, additionalProperties } = props;
-  const kept: Partial<Record<(typeof alike)[number], unknown>> = {};
-  for (const name of alike) if (props[name] !== undefined) kept[name] = props[name];
+  const shared: Partial<Record<(typeof alike)[number], unknown>> = {};
+  for (const name of alike) if (props[name] !== undefined) shared[name] = props[name];
   return {
     // An unknown type is kept; no default can have it.
-    ...(kept as Schema),
+    ...(shared as Schema),
     ...(properties && properties.size > 0
       ? { properties: new Map([...properties].map(([name, inner]) => [name, toSchema(inner)])) }
       : {}),

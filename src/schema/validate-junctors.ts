@@ -13,7 +13,7 @@ interface Attempt {
 }
 
 /** Runs a check and collects its failures separately. */
-function* apart(check: NodeCheck, value: unknown, at: ValidationState): Steps<Attempt> {
+function* runApart(check: NodeCheck, value: unknown, at: ValidationState): Steps<Attempt> {
   if (at.isStep()) yield;
   const end = at.collectApart();
   const found = check(value, at, noOldValue);
@@ -50,7 +50,7 @@ export function compileJunctors(
     if (all.length > 0) {
       let valid = 0;
       for (const check of all) {
-        const result = yield* apart(check, value, at);
+        const result = yield* runApart(check, value, at);
         at.addAll(result.failures);
         matched += result.matched;
         if (result.failures.length === 0) valid++;
@@ -60,7 +60,7 @@ export function compileJunctors(
         at.failWithoutField((path) => `${quote(path)} must validate all the schemas (allOf)${none}`);
       }
     }
-    if (never && (yield* apart(never, value, at)).failures.length === 0) {
+    if (never && (yield* runApart(never, value, at)).failures.length === 0) {
       at.failWithoutField((path) => `${quote(path)} must not validate the schema (not)`);
     }
     return matched;
@@ -77,7 +77,7 @@ function* attempt(
   let best: Attempt | undefined;
   let valid = 0;
   for (const branch of branches) {
-    const result = yield* apart(branch, value, at);
+    const result = yield* runApart(branch, value, at);
     if (result.failures.length === 0) {
       if (valid === 0) best = result;
       valid++;

@@ -64,12 +64,12 @@ export function compileString({ minLength, maxLength, pattern }: Schema, format:
         return;
       }
       if (error === undefined && expression.test(value)) return;
-      const why = error === undefined ? '' : `, but pattern is invalid: ${error}`;
-      at.fail((path) => invalid(path, value, `${path} in body should match '${pattern}${why}'`));
+      const suffix = error === undefined ? '' : `, but pattern is invalid: ${error}`;
+      at.fail((path) => invalid(path, value, `${path} in body should match '${pattern}${suffix}'`));
     }
   };
-  return (given, at) => {
-    const value = String(given);
+  return (raw, at) => {
+    const value = String(raw);
     first(value, at);
     if (isFormat === undefined) return 1;
     if (!isFormat(value)) {
@@ -90,8 +90,8 @@ export function isNearlyWhole(value: number): boolean {
   if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
   if (Number.isInteger(value)) return true;
   if (value < 0) return false;
-  const whole = Math.trunc(value);
-  return whole !== 0 && Math.abs(value - whole) / (value + whole) < 1e-9;
+  const integer = Math.trunc(value);
+  return integer !== 0 && Math.abs(value - integer) / (value + integer) < 1e-9;
 }
 
 /** A limit as a float and as an int64. */
@@ -109,17 +109,17 @@ export function compileNumber(schema: Schema, type: string, format: string): Che
   const minimum = limitOf(schema.minimum);
   const maximum = limitOf(schema.maximum);
   const named = `of type ${type}${format === '' ? ' (default format)' : ` with format ${format}`}`;
-  const outOfRange = (at: ValidationState, what: string): void => {
-    at.failWithoutField((path) => `${what} value must be ${named} in ${path}`);
+  const outOfRange = (at: ValidationState, label: string): void => {
+    at.failWithoutField((path) => `${label} value must be ${named} in ${path}`);
   };
   /** Returns the limit for a value: for integers its integer part, unless the limit does not fit the type. */
-  const limitFor = (value: number | bigint, limit: Limit, at: ValidationState, what: string): number | bigint => {
-    if (!limit.inRange) outOfRange(at, what);
+  const limitFor = (value: number | bigint, limit: Limit, at: ValidationState, label: string): number | bigint => {
+    if (!limit.inRange) outOfRange(at, label);
     else if (kindOf(value) === 'integer') return limit.whole;
     return limit.float;
   };
-  return (given, at) => {
-    const value = typeof given === 'bigint' ? given : Number(given);
+  return (raw, at) => {
+    const value = typeof raw === 'bigint' ? raw : Number(raw);
     if (!inRange(value)) outOfRange(at, 'Checked');
     if (multipleOf !== undefined) {
       checkMultiple(value, limitFor(value, multipleOf, at, 'MultipleOf'), at);

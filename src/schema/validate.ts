@@ -37,12 +37,12 @@ export function compileValidator(schema: Schema, options: ValidatorOptions = {})
   return function* (value, field = '', previous) {
     check ??= compileNode(schema, { ...options, nodes: new Map() });
     const first = new ValidationState();
-    yield* whole(check(value, first, noOldValue));
+    yield* runAll(check(value, first, noOldValue));
     if (first.failures.length === 0) return [];
     if (previous === undefined) return violations(first.failures, field);
     // Only values with failures need to be compared with the stored ones.
     const again = new ValidationState();
-    yield* whole(check(value, again, previous));
+    yield* runAll(check(value, again, previous));
     return violations(again.failures, field);
   };
 }
@@ -53,8 +53,8 @@ type Descent = (value: unknown, at: ValidationState, old: OldValue, earlier: num
 function violations(failures: readonly ValidationFailure[], prefix: string): readonly Violation[] {
   const seen = new Set<string>();
   return failures.flatMap(({ field, reason, body }) => {
-    const whole = [prefix, ...(field === undefined || field === '' ? [] : [field.replace(/^\./, '')])];
-    const path = child('', ...whole.filter((part) => part !== '')) || '<nil>';
+    const parts = [prefix, ...(field === undefined || field === '' ? [] : [field.replace(/^\./, '')])];
+    const path = child('', ...parts.filter((part) => part !== '')) || '<nil>';
     const key = `${path}: ${body}`;
     if (seen.has(key)) return [];
     seen.add(key);
@@ -63,7 +63,7 @@ function violations(failures: readonly ValidationFailure[], prefix: string): rea
 }
 
 /** Returns the result of a check, running its steps if there are any. */
-function* whole(found: number | Steps<number>): Steps<number> {
+function* runAll(found: number | Steps<number>): Steps<number> {
   return typeof found === 'number' ? found : yield* found;
 }
 
@@ -144,9 +144,9 @@ function buildNode(schema: Schema, options: Session): NodeCheck {
 function compileArray(schema: Schema, options: Session): Descent {
   const { minItems, maxItems } = schema;
   const checkItem = schema.items && compileNode(schema.items, options);
-  return function* (given, at, old, earlier) {
+  return function* (list, at, old, earlier) {
     // Called for lists only.
-    const value = given as readonly unknown[];
+    const value = list as readonly unknown[];
     let matched = earlier + 2;
     if (checkItem) {
       const oldItem = oldItems(old, schema);
@@ -184,9 +184,9 @@ function compileObject(schema: Schema, options: Session): Descent {
     const isTypeMeta = at.path.length === 0 && (name === 'apiVersion' || name === 'kind');
     return old === noOldValue || isTypeMeta ? noOldValue : oldMember(old, name);
   };
-  return function* (given, at, old, earlier) {
+  return function* (object, at, old, earlier) {
     // Called for objects only.
-    const value = given as Readonly<Record<string, unknown>>;
+    const value = object as Readonly<Record<string, unknown>>;
     let matched = earlier + 1;
     if (needsNames) {
       const names = Object.keys(value);

@@ -81,15 +81,15 @@ export class ValidationState {
   }
 
   get #isFull(): boolean {
-    return this.#failures.length >= maxViolations || this.#told > maxViolationChars;
+    return this.#failures.length >= maxViolations || this.#reportedChars > maxViolationChars;
   }
 
-  get #told(): number {
+  get #reportedChars(): number {
     return this.#failures.at(-1)?.textLength ?? 0;
   }
 
   #note(field: string | undefined, { reason, body }: Pick<ValidationFailure, 'reason' | 'body'>): void {
     this.#spent += body.length / 100;
-    this.#failures.push({ field, reason, body, textLength: this.#told + (field?.length ?? 0) + body.length });
+    this.#failures.push({ field, reason, body, textLength: this.#reportedChars + (field?.length ?? 0) + body.length });
   }
 }

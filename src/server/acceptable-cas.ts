@@ -13,12 +13,12 @@ export function acceptableCas(counting: () => string, log: Logger): () => string
   let known: { readonly pem: string; readonly told: string | undefined } = { pem: '', told: undefined };
   return () => {
     const pem = counting();
-    if (pem !== known.pem) known = { pem, told: tellable(pem, log) };
+    if (pem !== known.pem) known = { pem, told: sendable(pem, log) };
     return known.told;
   };
 }
 
-function tellable(pem: string, log: Logger): string | undefined {
+function sendable(pem: string, log: Logger): string | undefined {
   try {
     const names = readPemCertificates(pem).map(({ subjectDer }) => subjectDer.length + 2);
     if (names.reduce((sum, length) => sum + length, 0) > namesBytes) {

@@ -30,7 +30,7 @@ export interface Access {
 /** Opens authentication and authorization for the options. */
 export async function openAccess(
   options: ServerOptions,
-  given: {
+  context: {
     readonly credentials: Credentials;
     readonly objects: ObjectSource;
     readonly domains: Domains;
@@ -45,9 +45,9 @@ export async function openAccess(
     readonly metrics: Metrics | undefined;
   },
 ): Promise<Access> {
-  const { credentials, objects, domains, clock, log, metrics } = given;
+  const { credentials, objects, domains, clock, log, metrics } = context;
   const roles = rbac(objects, domains);
-  const { authorizer, types } = await openAuthorizers(options, { ...given, roles });
+  const { authorizer, types } = await openAuthorizers(options, { ...context, roles });
   const issuers = options.serviceAccountIssuers ?? optionDefaults.serviceAccountIssuers;
   const apiAudiences = options.apiAudiences?.length ? options.apiAudiences : issuers.slice(0, 1);
   const authentication = await openAuthentication(
@@ -56,21 +56,21 @@ export async function openAccess(
       verificationKeys: options.serviceAccountVerificationKeys ?? [],
       issuers,
       apiAudiences,
-      webhook: await openTokenWebhook(options, apiAudiences, given),
+      webhook: await openTokenWebhook(options, apiAudiences, context),
       keySetUri: options.serviceAccountKeySetUri,
-      serverAddress: given.serverAddress,
-      clientCa: concatenated(() => credentials.ca.issuer, given.signerIssuers),
+      serverAddress: context.serverAddress,
+      clientCa: concatenated(() => credentials.ca.issuer, context.signerIssuers),
       moreClientCas: options.clientCa,
       staticTokens: options.staticTokens,
       frontProxy: options.frontProxy,
       // As in Kubernetes: otherwise anonymous callers could do everything.
       anonymous: types.has('AlwaysAllow') ? false : (options.anonymous ?? true),
       configuration: options.authenticationConfiguration,
-      secretTokenUsed: given.secretTokenUsed,
-      certificateLifetimeLeft: given.certificateLifetimeLeft,
+      secretTokenUsed: context.secretTokenUsed,
+      certificateLifetimeLeft: context.certificateLifetimeLeft,
       metrics: metrics && authenticationMetrics(metrics, clock, hostname()),
     },
-    given,
+    context,
   );
   const nodeRestriction = options.nodeRestriction ?? types.has('Node');
   const signers = podSigners(options.certificates?.signers, options.signers);
@@ -80,7 +80,7 @@ export async function openAccess(
   return { authentication, authorizer, roles, nodeRestriction };
 }
 
-interface Surroundings {
+interface WebhookContext {
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Logger;
@@ -90,7 +90,7 @@ interface Surroundings {
 async function openTokenWebhook(
   { authenticationWebhook: webhook }: ServerOptions,
   apiAudiences: readonly string[],
-  { domains, clock, log }: Surroundings,
+  { domains, clock, log }: WebhookContext,
 ): Promise<TokenAuthenticator | undefined> {
   if (webhook === undefined) return undefined;
   const [{ webhookTokens }, { callReview }] = await Promise.all([

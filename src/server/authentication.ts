@@ -79,7 +79,7 @@ export interface AuthenticationOptions {
   readonly metrics?: AuthenticationMetrics | undefined;
 }
 
-interface Surroundings {
+interface AuthenticationContext {
   readonly objects: ObjectSource;
   readonly domains: Domains;
   readonly clock: Clock;
@@ -89,17 +89,20 @@ interface Surroundings {
 }
 
 /** Reads keys and files, which are reloaded when they change. Fails if one of them cannot be used. */
-export async function openAuthentication(options: AuthenticationOptions, given: Surroundings): Promise<Authentication> {
-  const { objects, domains, clock, log } = given;
+export async function openAuthentication(
+  options: AuthenticationOptions,
+  context: AuthenticationContext,
+): Promise<Authentication> {
+  const { objects, domains, clock, log } = context;
   const [issuer = ''] = options.issuers;
   checkIssuers(options.issuers);
   if (issuer.startsWith('https:') && !isDiscoverable(issuer))
     log.warn({ issuer }, 'no discovery documents for this issuer: its URL has a query or fragment');
   const apiAudiences = options.apiAudiences.length ? options.apiAudiences : [issuer];
-  const keys = await openKeys(options, given);
-  const clientCa = await openClientCas(options, given);
-  const proxy = await openFrontProxy(options.frontProxy, given);
-  const foreign = await openExternalTokens({ ...options, apiAudiences }, given);
+  const keys = await openKeys(options, context);
+  const clientCa = await openClientCas(options, context);
+  const proxy = await openFrontProxy(options.frontProxy, context);
+  const foreign = await openExternalTokens({ ...options, apiAudiences }, context);
   const authenticator = defaultAuthenticator({
     issuers: options.issuers,
     keys: keys.verifying,
@@ -108,7 +111,7 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
     domains,
     clock,
     clientBundle: clientCa,
-    staticTokens: await openStaticTokens(options.staticTokens, given),
+    staticTokens: await openStaticTokens(options.staticTokens, context),
     frontProxy: proxy,
     externalTokens: [foreign.tokens, ...(options.webhook === undefined ? [] : [options.webhook])],
     secretTokenUsed: options.secretTokenUsed,
@@ -142,10 +145,10 @@ export async function openAuthentication(options: AuthenticationOptions, given: 
 /** Throws Error for issuers of service account tokens that kube-apiserver rejects. */
 function checkIssuers(issuers: readonly string[]): void {
   for (const [at, issuer] of issuers.entries()) {
-    const what = `the issuer ${JSON.stringify(issuer)} of service account tokens`;
-    if (issuers.indexOf(issuer) !== at) throw new Error(`${what} is given twice`);
+    const issuerText = `the issuer ${JSON.stringify(issuer)} of service account tokens`;
+    if (issuers.indexOf(issuer) !== at) throw new Error(`${issuerText} is given twice`);
     const url = issuer.includes(':') ? parseGoUrl(issuer) : undefined;
-    if (url !== undefined && 'wrong' in url) throw new Error(`${what} has a ":" and is no URL: ${url.wrong}`);
+    if (url !== undefined && 'wrong' in url) throw new Error(`${issuerText} has a ":" and is no URL: ${url.wrong}`);
   }
 }
 

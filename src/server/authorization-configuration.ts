@@ -60,7 +60,7 @@ const schema = struct('AuthorizationConfiguration', {
   ),
 });
 
-interface GivenWebhook {
+interface WebhookEntry {
   readonly authorizedTTL?: string;
   readonly cacheAuthorizedRequests?: boolean;
   readonly unauthorizedTTL?: string;
@@ -72,10 +72,10 @@ interface GivenWebhook {
   readonly connectionInfo?: { readonly type?: string; readonly kubeConfigFile?: string };
   readonly matchConditions?: readonly { readonly expression?: string }[];
 }
-interface Given {
+interface AuthorizerEntry {
   readonly type?: string;
   readonly name?: string;
-  readonly webhook?: GivenWebhook;
+  readonly webhook?: WebhookEntry;
 }
 
 /** A webhook that decides about access. */
@@ -112,15 +112,15 @@ export async function readAuthorizationConfiguration(
   const { authorizers = [] } = decodeConfiguration(schema, await readYaml(text), {
     kind: 'AuthorizationConfiguration',
     versions: configurationVersions(domains, versions),
-  }) as { readonly authorizers?: readonly Given[] };
+  }) as { readonly authorizers?: readonly AuthorizerEntry[] };
   const violations: Violation[] = [];
   const read: ConfiguredAuthorizer[] = [];
   if (authorizers.length === 0)
     violations.push(required('authorizers', 'at least one authorization mode must be defined'));
-  for (const [at, given] of authorizers.entries()) {
+  for (const [at, authorizer] of authorizers.entries()) {
     const path = index('authorizers', at);
-    const { type = '', name = '', webhook: settings } = given;
-    violations.push(...checkAuthorizer(given, path, read));
+    const { type = '', name = '', webhook: settings } = authorizer;
+    violations.push(...checkAuthorizer(authorizer, path, read));
     if (!isType(type)) continue;
     if (type !== 'Webhook') read.push({ type, name });
     else if (settings !== undefined) {
@@ -138,7 +138,7 @@ const isType = (text: string): text is AuthorizationMode => (authorizationModes 
 
 /** Returns the errors in an authorizer, except for those in a webhook. */
 function checkAuthorizer(
-  { type = '', name = '', webhook: settings }: Given,
+  { type = '', name = '', webhook: settings }: AuthorizerEntry,
   path: string,
   earlier: readonly ConfiguredAuthorizer[],
 ): readonly Violation[] {
@@ -172,9 +172,10 @@ function checkName(
 }
 
 /** Returns the errors in a webhook. As in Kubernetes, their path is that of the authorizer. */
-function checkWebhook(given: GivenWebhook, path: string): readonly Violation[] {
-  const { timeout, authorizedTTL, unauthorizedTTL, subjectAccessReviewVersion, failurePolicy, matchConditions } = given;
-  const { matchConditionSubjectAccessReviewVersion: conditionVersion } = given;
+function checkWebhook(webhook: WebhookEntry, path: string): readonly Violation[] {
+  const { timeout, authorizedTTL, unauthorizedTTL, subjectAccessReviewVersion, failurePolicy, matchConditions } =
+    webhook;
+  const { matchConditionSubjectAccessReviewVersion: conditionVersion } = webhook;
   return [
     ...checkTimeout(timeout, child(path, 'timeout')),
     ...checkLifetime(authorizedTTL, child(path, 'authorizedTTL')),
@@ -192,8 +193,8 @@ function checkWebhook(given: GivenWebhook, path: string): readonly Violation[] {
   ];
 }
 
-function checkWord(word = '', path: string, supported: readonly string[], why?: string): readonly Violation[] {
-  if (word === '') return [required(path, why)];
+function checkWord(word = '', path: string, supported: readonly string[], message?: string): readonly Violation[] {
+  if (word === '') return [required(path, message)];
   return supported.includes(word) ? [] : [notSupported(path, word, supported)];
 }
 
@@ -213,7 +214,7 @@ function checkLifetime(text: string | undefined, path: string): readonly Violati
 
 /** Checks the source of the kubeconfig; an in-cluster configuration does not exist here. */
 async function checkKubeconfig(
-  { connectionInfo: { type = '', kubeConfigFile = '' } = {} }: GivenWebhook,
+  { connectionInfo: { type = '', kubeConfigFile = '' } = {} }: WebhookEntry,
   path: string,
 ): Promise<readonly Violation[]> {
   const place = child(path, 'connectionInfo', 'type');
@@ -231,7 +232,7 @@ async function checkKubeconfig(
 }
 
 async function readConditions(
-  conditions: NonNullable<GivenWebhook['matchConditions']>,
+  conditions: NonNullable<WebhookEntry['matchConditions']>,
   path: string,
 ): Promise<{ readonly violations: readonly Violation[]; readonly compiled: readonly ReviewCondition[] }> {
   if (conditions.length > mostConditions)
@@ -253,18 +254,18 @@ async function readConditions(
   return { violations, compiled };
 }
 
-function readWebhook(given: GivenWebhook, path: string, conditions: readonly ReviewCondition[]): ConfiguredWebhook {
-  const { cacheAuthorizedRequests = true, cacheUnauthorizedRequests = true } = given;
-  const { authorizedTTL, unauthorizedTTL } = given;
+function readWebhook(webhook: WebhookEntry, path: string, conditions: readonly ReviewCondition[]): ConfiguredWebhook {
+  const { cacheAuthorizedRequests = true, cacheUnauthorizedRequests = true } = webhook;
+  const { authorizedTTL, unauthorizedTTL } = webhook;
   const { allowedSeconds, refusedSeconds } = optionDefaults.authorizationWebhook;
   return {
-    kubeconfig: given.connectionInfo?.kubeConfigFile ?? '',
+    kubeconfig: webhook.connectionInfo?.kubeConfigFile ?? '',
     option: child(path, 'connectionInfo', 'kubeConfigFile'),
-    version: given.subjectAccessReviewVersion === 'v1beta1' ? 'v1beta1' : 'v1',
-    timeoutMs: milliseconds(given.timeout),
+    version: webhook.subjectAccessReviewVersion === 'v1beta1' ? 'v1beta1' : 'v1',
+    timeoutMs: milliseconds(webhook.timeout),
     allowedMs: cacheAuthorizedRequests ? milliseconds(authorizedTTL) || allowedSeconds * 1_000 : 0,
     refusedMs: cacheUnauthorizedRequests ? milliseconds(unauthorizedTTL) || refusedSeconds * 1_000 : 0,
-    onFailure: given.failurePolicy === 'Deny' ? 'deny' : 'no-opinion',
+    onFailure: webhook.failurePolicy === 'Deny' ? 'deny' : 'no-opinion',
     conditions,
   };
 }

@@ -26,9 +26,9 @@ export interface Authorizers {
   readonly types: ReadonlySet<AuthorizationMode>;
 }
 
-type GivenOptions = Pick<ServerOptions, 'authorization' | 'authorizationWebhook' | 'authorizationConfiguration'>;
+type AuthorizerOptions = Pick<ServerOptions, 'authorization' | 'authorizationWebhook' | 'authorizationConfiguration'>;
 
-interface Given extends FollowOptions {
+interface AuthorizerContext extends FollowOptions {
   readonly objects: ObjectSource;
   readonly roles: Rbac;
   readonly domains: Domains;
@@ -41,15 +41,15 @@ interface Given extends FollowOptions {
  *
  * @throws Error with all problems of the options or the configuration
  */
-export async function openAuthorizers(options: GivenOptions, given: Given): Promise<Authorizers> {
-  const { domains, clock, log, signal, metrics } = given;
+export async function openAuthorizers(options: AuthorizerOptions, context: AuthorizerContext): Promise<Authorizers> {
+  const { domains, clock, log, signal, metrics } = context;
   const counted = metrics && authorizationMetrics(metrics, { clock, serverId: hostname() });
-  const open = opener({ ...given, counted });
+  const open = opener({ ...context, counted });
   const { authorizationConfiguration: source } = options;
   if (source === undefined) return open(fromOptions(options));
   for (const other of ['authorization', 'authorizationWebhook'] as const)
     if (options[other] !== undefined) throw new Error(`authorizationConfiguration and ${other} cannot both be given`);
-  let current: Opened | undefined;
+  let current: OpenAuthorizer | undefined;
   const take = async (text: string): Promise<void> => {
     const configured = await readAuthorizationConfiguration(text, domains);
     if (current !== undefined) checkTypes(typesOf(configured), current.types);
@@ -59,7 +59,7 @@ export async function openAuthorizers(options: GivenOptions, given: Given): Prom
   };
   const option = 'authorizationConfiguration';
   await followConfiguration(source, take, { clock, log, signal, option, tell: counted?.configured });
-  const now = (): Opened => current as Opened;
+  const now = (): OpenAuthorizer => current as OpenAuthorizer;
   return {
     authorizer: {
       authorize: (attributes) => now().authorizer.authorize(attributes),
@@ -69,12 +69,12 @@ export async function openAuthorizers(options: GivenOptions, given: Given): Prom
   };
 }
 
-type Parts = Given & { readonly counted: AuthorizationMetrics | undefined };
+type Parts = AuthorizerContext & { readonly counted: AuthorizationMetrics | undefined };
 
 /**
  * Returns a function that opens authorizers in the given order. All except webhooks are the same instances each time.
  */
-function opener(parts: Parts): (configured: readonly ConfiguredAuthorizer[]) => Promise<Opened> {
+function opener(parts: Parts): (configured: readonly ConfiguredAuthorizer[]) => Promise<OpenAuthorizer> {
   const { objects, roles, domains, log, counted } = parts;
   const own: Readonly<Record<Exclude<AuthorizationMode, 'Webhook'>, Authorizer>> = {
     Node: nodeAuthorizer(objects, domains),
@@ -104,7 +104,7 @@ function opener(parts: Parts): (configured: readonly ConfiguredAuthorizer[]) => 
   };
 }
 
-interface Opened extends Authorizers {
+interface OpenAuthorizer extends Authorizers {
   readonly authorizer: Required<Authorizer>;
   close(): void;
 }
@@ -133,7 +133,7 @@ function checkTypes(next: ReadonlySet<AuthorizationMode>, first: ReadonlySet<Aut
 function fromOptions({
   authorization = optionDefaults.authorization,
   authorizationWebhook: webhook,
-}: GivenOptions): readonly ConfiguredAuthorizer[] {
+}: AuthorizerOptions): readonly ConfiguredAuthorizer[] {
   const modes = typeof authorization === 'string' ? [authorization] : authorization;
   const twice = modes.find((mode, at) => modes.indexOf(mode) !== at);
   if (twice !== undefined) throw new Error(`authorization has the mode ${twice} more than once`);

@@ -23,7 +23,7 @@ export async function bootstrap(client: Client, domains: Domains, signers: Signe
     [...new Set([...bootstrapNamespaces, ...(signers.objects ?? []).map(({ namespace }) => namespace)])]
       .filter((name) => !present.has(name))
       .map((name) =>
-        unlessThere(
+        ignoreExisting(
           namespaces.create({ apiVersion: groupVersion(Namespaces), kind: Namespaces.kind, metadata: { name } }),
         ),
       ),
@@ -42,19 +42,19 @@ type PolicyObject = ClusterRole | Role | ClusterRoleBinding | RoleBinding;
 async function complete<T extends PolicyObject>(
   client: Client,
   type: ResourceType<T>,
-  wanted: readonly T[],
+  expected: readonly T[],
   domains: Domains,
 ): Promise<void> {
   const resource = client.resource<T>(type);
   const present = new Map((await resource.list()).items.map((object) => [keyText(keyOf(object)), object]));
   await Promise.all(
-    wanted.map(async (object) => {
+    expected.map(async (object) => {
       let existing = present.get(keyText(keyOf(object)));
       for (let tries = 1; ; tries++) {
         // It is terminating, held by a finalizer; the next start creates it again.
         if (existing?.metadata.deletionTimestamp !== undefined) return;
         try {
-          await bringAbout(resource, existing, object, domains);
+          await reconcileObject(resource, existing, object, domains);
           return;
         } catch (error) {
           // Another client has written the object meanwhile, perhaps with other contents.
@@ -69,7 +69,7 @@ async function complete<T extends PolicyObject>(
 const signsOfRace = ['AlreadyExists', 'Conflict', 'NotFound'] as const;
 const mostTries = 10;
 
-async function bringAbout<T extends PolicyObject>(
+async function reconcileObject<T extends PolicyObject>(
   resource: ResourceClient<T>,
   existing: T | undefined,
   object: T,
@@ -95,7 +95,7 @@ async function bringAbout<T extends PolicyObject>(
 }
 
 /** Ignores AlreadyExists, because another server may create the same object at the same time. */
-const unlessThere = (creation: Promise<unknown>): Promise<unknown> =>
+const ignoreExisting = (creation: Promise<unknown>): Promise<unknown> =>
   creation.catch((error: unknown) => {
     if (!isReason(error, 'AlreadyExists')) throw error;
   });

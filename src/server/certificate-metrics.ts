@@ -24,9 +24,9 @@ const patienceMs = 5_000;
  */
 export function certificateMetrics(
   metrics: Metrics,
-  given: { readonly signers: readonly Signer[]; readonly clock: Pick<Clock, 'now'>; readonly client: () => Client },
+  options: { readonly signers: readonly Signer[]; readonly clock: Pick<Clock, 'now'>; readonly client: () => Client },
 ): (record: LedgerRecord) => void {
-  const { signers, clock, client } = given;
+  const { signers, clock, client } = options;
   const bySigner = new Map(signers.map(({ serves }) => [serves, new UnexpiredCertificates()]));
   const take = (record: LedgerRecord): void => {
     const signer = signerLabel(signers, record.signerName);
@@ -97,19 +97,19 @@ export function requestedDurations(
     labels: ['signerName'],
   });
   return ({ spec, status }, previous) => {
-    const { signerName: signer = '', expirationSeconds: wanted } = spec;
-    if (!status?.certificate || previous.status?.certificate || !wanted) return;
+    const { signerName: signer = '', expirationSeconds: requestedSeconds } = spec;
+    if (!status?.certificate || previous.status?.certificate || !requestedSeconds) return;
     const signerName = signer.startsWith(`${domains.signer}/`) ? signer : 'other';
     requested.add({ signerName });
     const [block] = pemBlocks(Buffer.from(status.certificate, 'base64'));
     const [issued] = block === undefined ? [] : readCertificates(block.bytes);
-    if (issued !== undefined && isAbout((issued.notAfter - issued.notBefore) / 1_000, wanted))
+    if (issued !== undefined && isAbout((issued.notAfter - issued.notBefore) / 1_000, requestedSeconds))
       honored.add({ signerName });
   };
 }
 
 /** Whether a lifetime is about the requested one: signers date certificates back by minutes. */
-const isAbout = (seconds: number, wanted: number): boolean => Math.abs(seconds - wanted) < 300 + wanted / 20;
+const isAbout = (seconds: number, requested: number): boolean => Math.abs(seconds - requested) < 300 + requested / 20;
 
 async function readLedger(client: Client, take: (record: LedgerRecord) => void): Promise<void> {
   for await (const { spec } of eachListed(client.resource(CertificateLedgerEntries), { limit: pageSize }))
@@ -118,9 +118,9 @@ async function readLedger(client: Client, take: (record: LedgerRecord) => void):
 
 /** Returns when the CA of a signer expires; a signer that does not answer has no value. */
 async function caEnd(signer: Signer, clock: Clock) {
-  const asked = async (): Promise<number | undefined> => signer.caNotAfter?.() ?? firstAnchorEnd(signer);
+  const firstEnd = async (): Promise<number | undefined> => signer.caNotAfter?.() ?? firstAnchorEnd(signer);
   try {
-    const notAfter = await withTimeout({ clock, milliseconds: patienceMs, signals: [] }, asked);
+    const notAfter = await withTimeout({ clock, milliseconds: patienceMs, signals: [] }, firstEnd);
     return notAfter === undefined ? undefined : { labels: { signer: signer.serves }, value: notAfter / 1_000 };
   } catch {
     return undefined;

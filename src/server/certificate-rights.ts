@@ -76,13 +76,13 @@ function merged(all: readonly ControllerObjects[]): readonly ControllerObjects[]
 }
 
 /**
- * Returns the options of the controllers for this configuration. `told` contains the functions that they call with
+ * Returns the options of the controllers for this configuration. `callbacks` contains the functions that they call with
  * their results.
  */
 export const certificateControllers = (
   { policy, expressions, trust }: CertificateOptions,
   rotatedCas: readonly RotatedCa[],
-  told: Pick<RunControllersOptions['certificates'], 'onIssued' | 'onOutcome' | 'onRotation'> = {},
+  callbacks: Pick<RunControllersOptions['certificates'], 'onIssued' | 'onOutcome' | 'onRotation'> = {},
 ): RunControllersOptions['certificates'] => ({
   rotatedCas,
   certificateLedger: true,
@@ -90,5 +90,5 @@ export const certificateControllers = (
     ? {}
     : { certificatePolicy: { policy, ...(expressions === undefined ? {} : { expressions }) } }),
   ...(trust === undefined ? {} : { trust }),
-  ...told,
+  ...callbacks,
 });

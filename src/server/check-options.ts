@@ -59,14 +59,17 @@ const headers = listOf(
 const mode = oneOf(authorizationModes);
 
 /** Returns a check for an object with these methods, which may be those of its class. */
-const able = (what: string, ...methods: readonly string[]): Check =>
-  checkThat(`${what} with the methods ${methods.join(', ')}`, (value) => hasMethods(value, methods));
+const withMethods = (kind: string, ...methods: readonly string[]): Check =>
+  checkThat(`${kind} with the methods ${methods.join(', ')}`, (value) => hasMethods(value, methods));
 const hasMethods = (value: unknown, methods: readonly string[]): boolean =>
   isObject(value) && methods.every((method) => typeof value[method] === 'function');
 
 /** Checks a signer. Signers are often instances of classes, with further members. */
 const signer: Check = (value, path) => {
-  const problem = checkThat('a signer with the method sign', (given) => hasMethods(given, ['sign']))(value, path);
+  const problem = checkThat('a signer with the method sign', (candidate) => hasMethods(candidate, ['sign']))(
+    value,
+    path,
+  );
   if (problem !== undefined) return problem;
   const { serves, signPod, trustAnchors, caNotAfter, stop } = value as Partial<Signer>;
   return (
@@ -168,7 +171,7 @@ const certificates: Check = (value, path) => {
 const top: Checks<ServerOptions> = {
   store: checkThat(
     `an address, or a store with the methods ${storeMethods.join(', ')}`,
-    (given) => typeof given === 'string' || hasMethods(given, storeMethods),
+    (candidate) => typeof candidate === 'string' || hasMethods(candidate, storeMethods),
   ),
   etcd: fields(etcdChecks),
   encryptionConfiguration: source,
@@ -183,10 +186,10 @@ const top: Checks<ServerOptions> = {
       ? undefined
       : (checkThat("'all' or a list of names", Array.isArray)(value, path) ?? listOf(nonEmptyString)(value, path)),
   signers: listOf(signer),
-  log: able('a logger', 'debug', 'info', 'warn', 'error', 'child'),
-  clock: able('a clock', 'now', 'monotonic', 'sleep'),
+  log: withMethods('a logger', 'debug', 'info', 'warn', 'error', 'child'),
+  clock: withMethods('a clock', 'now', 'monotonic', 'sleep'),
   domains: fields(domains, 'api', 'signer', 'extensions'),
-  featureGates: fields(mapped(defaultFeatureGates, boolean)),
+  featureGates: fields(checkEach(defaultFeatureGates, boolean)),
   authenticationWebhook: fields(authenticationWebhook, 'kubeconfig'),
   authorizationWebhook: fields(authorizationWebhook, 'kubeconfig'),
   webhookServices: (value, path) => mapOf(anyString)(value, path) ?? serviceProblem(value as ServiceTable, path),
@@ -255,7 +258,7 @@ export const optionChecks = {
   },
 };
 
-function mapped<T extends object>(names: T, check: Check): Checks<T> {
+function checkEach<T extends object>(names: T, check: Check): Checks<T> {
   return Object.fromEntries(Object.keys(names).map((name) => [name, check])) as Checks<T>;
 }
 

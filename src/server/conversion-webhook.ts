@@ -74,7 +74,7 @@ export function conversionWebhook(
       throw untyped(`request to convert CR from an invalid group/version: ${String(unknown['apiVersion'])}`);
     }
     try {
-      const converted = (await ask(webhook, parts, sent, to)).values();
+      const converted = (await callWebhook(webhook, parts, sent, to)).values();
       return objects.map((object) => (isSent(object) ? (converted.next().value ?? object) : inVersion(object, to)));
     } catch (error) {
       if (!(error instanceof InvalidConversion)) throw error;
@@ -88,7 +88,7 @@ export function conversionWebhook(
  * Calls the webhook to convert objects, and counts the outcome. Fails with InvalidConversion for any failure of the
  * webhook.
  */
-async function ask(
+async function callWebhook(
   webhook: NonNullable<CustomResourceConversion['webhook']>,
   { client, services, api, clock, metrics }: ConversionParts,
   objects: readonly JsonObject[],
@@ -98,8 +98,8 @@ async function ask(
   if (version === undefined) throw unsupported();
   const group = `apiextensions.${api}`;
   const uid = randomUUID();
-  const begun = clock.monotonic();
-  const count = (failure?: ConversionFailure): void => metrics?.called((clock.monotonic() - begun) / 1_000, failure);
+  const start = clock.monotonic();
+  const count = (failure?: ConversionFailure): void => metrics?.called((clock.monotonic() - start) / 1_000, failure);
   try {
     const reply = await client.post({
       target: webhookTarget(webhook.clientConfig ?? {}, services, { blankMeansNone: true }),

@@ -103,24 +103,24 @@ const apiserver: UserInfo = { username: wellKnown.apiserver, groups: [wellKnown.
 /** Opens the API server for a store. `isNew`: the store is empty. */
 export async function openCore(
   options: ServerOptions,
-  ground: ServerContext,
+  context: ServerContext,
   { isNew, seams }: { readonly isNew: boolean; readonly seams: TestHooks },
 ): Promise<Core> {
-  const { operations, featureGates, domains, clock, log, signal } = ground;
+  const { operations, featureGates, domains, clock, log, signal } = context;
   const { store, metrics } = operations;
   const state: ServerState = { phase: 'opening', address: 'localhost', clientIssuers: () => '', firstRevision: 0n };
   const drained = new AbortController();
   const catalogue = new Catalogue([]);
   // Parts that call the server itself do so only while handling a request, when the server is ready.
-  const clientOf = (user: UserInfo, agent: string, given?: ClientOptions): Client =>
-    domainClient(domains, localClient({ ...given, user, handle: answerInProcess, catalogue, agent, signal }));
+  const clientOf = (user: UserInfo, agent: string, clientOptions?: ClientOptions): Client =>
+    domainClient(domains, localClient({ ...clientOptions, user, handle: answerInProcess, catalogue, agent, signal }));
   const ownClient = (agent = 'kube-apiserver'): Client => clientOf(apiserver, agent);
 
-  const credentials = await credentialsFor(options, ground, isNew);
+  const credentials = await credentialsFor(options, context, isNew);
   const objects = new StoredObjects(store, { clock, log });
-  const access = await accessTo(options, ground, { state, credentials, objects, client: ownClient });
+  const access = await accessTo(options, context, { state, credentials, objects, client: ownClient });
   const { authentication, authorizer } = access;
-  const { webhooks, judges } = await openJudges(options, ground, {
+  const { webhooks, judges } = await openJudges(options, context, {
     objects,
     authorizer,
     catalogue,
@@ -161,7 +161,7 @@ export async function openCore(
     intercept: options.intercept,
     ...(seams.ids ?? randomIds),
   };
-  const routes = routesBeside(ground, { state, objects, catalogue, authentication, drained: drained.signal });
+  const routes = routesBeside(context, { state, objects, catalogue, authentication, drained: drained.signal });
   const plain: RequestHandler = (request) => handle(parts, routes, request);
   const answer = seams.answers?.(plain) ?? plain;
   const answerInProcess = takingTurns(settlingAtOnce(answer));

@@ -28,9 +28,9 @@ export function filesInMemory(): CredentialFiles {
     async pair(name, make, good) {
       const known = pairs.get(name);
       if (known !== undefined && good(known)) return known;
-      const made = await make();
-      pairs.set(name, made);
-      return made;
+      const created = await make();
+      pairs.set(name, created);
+      return created;
     },
     keep: async (_name, make, read) => read(await make()),
     text: (_name, make) => make(),
@@ -45,9 +45,9 @@ export function filesInDirectory(
   // Both are in one file, so that a crash never leaves parts that do not match. The readable copies are written
   // afterwards.
   const fileOf = (name: string): string => join(directory, `${name}.pem`);
-  const write = async (name: string, made: KeyPair): Promise<KeyPair> => {
-    await writeFileAtomically(fileOf(name), `${made.certificate}${made.key}`, 0o600);
-    return copied(name, made);
+  const write = async (name: string, pair: KeyPair): Promise<KeyPair> => {
+    await writeFileAtomically(fileOf(name), `${pair.certificate}${pair.key}`, 0o600);
+    return copied(name, pair);
   };
   const copied = async (name: string, pair: KeyPair): Promise<KeyPair> => {
     const path = join(directory, `${name}.crt`);
@@ -64,14 +64,14 @@ export function filesInDirectory(
     async keep(name, make, read) {
       const found = await readFileIfExists(fileOf(name));
       if (found === undefined) {
-        const made = await write(name, await make());
+        const created = await write(name, await make());
         onMade(name, fileOf(name));
-        return read(made);
+        return read(created);
       }
       const pair = split(found);
-      const kept = undamaged(fileOf(name), () => read(pair));
+      const result = undamaged(fileOf(name), () => read(pair));
       await copied(name, pair);
-      return kept;
+      return result;
     },
     async text(name, make, good) {
       const path = join(directory, name);
@@ -80,10 +80,10 @@ export function filesInDirectory(
         if (!good(found)) throw new Error(`${path} is damaged: it contains no private key`);
         return found;
       }
-      const made = await make();
-      await writeFileAtomically(path, made, 0o600);
+      const created = await make();
+      await writeFileAtomically(path, created, 0o600);
       onMade(name, path);
-      return made;
+      return created;
     },
   };
 }

@@ -84,15 +84,15 @@ const missed: Readonly<Record<ReliedOnFile, string>> = {
 };
 
 export async function openCredentials(options: CredentialOptions): Promise<Credentials> {
-  const { clock, log, serving: given } = options;
-  const made = new Map<ReliedOnFile, string>();
-  const warnOfMade = (): void => {
-    for (const [name, file] of made) log.warn({ file }, missed[name]);
-    made.clear();
+  const { clock, log, serving: givenServing } = options;
+  const createdFiles = new Map<ReliedOnFile, string>();
+  const warnOfCreated = (): void => {
+    for (const [name, file] of createdFiles) log.warn({ file }, missed[name]);
+    createdFiles.clear();
   };
   const onMade = (name: ReliedOnFile, file: string): void => {
-    if (options.reliedOn.includes(name)) made.set(name, file);
-    if (!options.isNew) warnOfMade();
+    if (options.reliedOn.includes(name)) createdFiles.set(name, file);
+    if (!options.isNew) warnOfCreated();
   };
   const files = options.directory === undefined ? filesInMemory() : filesInDirectory(options.directory, onMade);
   const ca = await files.keep(
@@ -112,18 +112,19 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
     const pair = await files.pair(
       'apiserver',
       () => ca.issueServing({ commonName: 'kube-apiserver', ...lifetime(clock, year), ...names }),
-      (kept) =>
-        stillGood(kept) && [...names.dnsNames, ...names.ipAddresses].every((name) => namesOf(kept).includes(name)),
+      (certificate) =>
+        stillGood(certificate) &&
+        [...names.dnsNames, ...names.ipAddresses].every((name) => namesOf(certificate).includes(name)),
     );
     return { certificate: shownChain(pair, ca), key: pair.key, anchors: ca.anchors };
   };
   return {
     ca,
-    servingAnchors: () => given?.current().anchors ?? ca.anchors,
+    servingAnchors: () => givenServing?.current().anchors ?? ca.anchors,
     serviceAccountKey: await files.text('sa.key', () => generateServiceAccountKey(), isSigningKey),
     warnOfCa,
     othersAccept(clientCas) {
-      if (clientCas !== '' && !clientCas.includes(encodeCertificates([ca.certificate.der]))) warnOfMade();
+      if (clientCas !== '' && !clientCas.includes(encodeCertificates([ca.certificate.der]))) warnOfCreated();
     },
     async forListening() {
       const { notAfter } = ca.certificate;
@@ -132,7 +133,7 @@ export async function openCredentials(options: CredentialOptions): Promise<Crede
         throw new Error(`the CA in ${where} expired at ${timestamp(notAfter)}: replace it`);
       }
       const pairs = [
-        given?.current() ?? ownServing(),
+        givenServing?.current() ?? ownServing(),
         files.pair(
           'admin',
           () =>

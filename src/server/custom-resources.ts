@@ -26,7 +26,7 @@ import type { Webhooks } from './webhooks.js';
  * Serves custom resources as their CustomResourceDefinitions specify, also when these change. Returns a function that
  * returns the definition of the storage version, whether or not it is served.
  */
-export async function openCustomResources(given: {
+export async function openCustomResources(parts: {
   readonly objects: StoredObjects;
   readonly catalogue: Catalogue;
   readonly domains: Domains;
@@ -36,8 +36,8 @@ export async function openCustomResources(given: {
   readonly clock: Clock;
   readonly metrics?: Metrics | undefined;
 }): Promise<(crd: CustomResourceDefinition) => ResourceDefinition> {
-  const { webhooks, domains, clock, log } = given;
-  const metrics = given.metrics && conversionMetrics(given.metrics);
+  const { webhooks, domains, clock, log } = parts;
+  const metrics = parts.metrics && conversionMetrics(parts.metrics);
   const options: CustomResourceOptions = {
     prefixes: domains.extensions,
     ...(webhooks === undefined
@@ -58,28 +58,28 @@ export async function openCustomResources(given: {
     }
   };
   // Unchanged definitions stay the same objects, because compiled and encoded forms are cached by them.
-  let known: ReadonlyMap<string, Known> = new Map();
-  await given.objects.follow(customResourceDefinitionsIn(given.domains.api), (crds) => {
+  let known: ReadonlyMap<string, KnownDefinition> = new Map();
+  await parts.objects.follow(customResourceDefinitionsIn(parts.domains.api), (crds) => {
     known = new Map(
       crds.filter(isServed).map((crd) => {
         const { uid = '', resourceVersion = '0' } = crd.metadata;
         const before = known.get(uid);
         if (before?.crd.metadata.resourceVersion === resourceVersion) return [uid, before];
-        const since = before !== undefined && isAlike(crd, before.crd) ? before.since : BigInt(resourceVersion);
+        const since = before !== undefined && isServedAlike(crd, before.crd) ? before.since : BigInt(resourceVersion);
         return [uid, { crd, since, definitions: read(crd, since) }];
       }),
     );
-    given.catalogue.setCustom([...known.values()].flatMap(({ definitions }) => definitions));
+    parts.catalogue.setCustom([...known.values()].flatMap(({ definitions }) => definitions));
   });
   return (crd) => storedResourceOf(crd, options);
 }
 
-interface Known {
+interface KnownDefinition {
   readonly crd: CustomResourceDefinition;
   readonly since: Revision;
   readonly definitions: readonly ResourceDefinition[];
 }
 
 /** Whether two definitions are equal in what is served. */
-const isAlike = (a: CustomResourceDefinition, b: CustomResourceDefinition): boolean =>
+const isServedAlike = (a: CustomResourceDefinition, b: CustomResourceDefinition): boolean =>
   same(a.spec, b.spec) && same(a.status?.acceptedNames, b.status?.acceptedNames);

@@ -62,13 +62,13 @@ interface Kms {
   readonly endpoint?: string;
   readonly timeout?: string;
 }
-type Given = Readonly<Partial<Record<KeyedName, { readonly keys?: readonly Key[] }>>> & {
+type ProviderEntry = Readonly<Partial<Record<KeyedName, { readonly keys?: readonly Key[] }>>> & {
   readonly identity?: object;
   readonly kms?: Kms;
 };
-interface GivenRule {
+interface RuleEntry {
   readonly resources?: readonly string[];
-  readonly providers?: readonly Given[];
+  readonly providers?: readonly ProviderEntry[];
 }
 
 /** The allowed lengths of keys in bytes. */
@@ -86,7 +86,7 @@ export async function readEncryptionConfiguration(text: string, domains: Domains
   const { resources = [] } = decodeConfiguration(schema, await readYaml(text), {
     kind: 'EncryptionConfiguration',
     versions: configurationVersions(domains, ['v1']),
-  }) as { readonly resources?: readonly GivenRule[] };
+  }) as { readonly resources?: readonly RuleEntry[] };
   checkConfiguration(
     resources.length === 0
       ? [required('resources', 'at least one resources is required')]
@@ -99,7 +99,7 @@ export async function readEncryptionConfiguration(text: string, domains: Domains
   }));
 }
 
-function checkRule({ resources = [], providers = [] }: GivenRule, path: string): readonly Violation[] {
+function checkRule({ resources = [], providers = [] }: RuleEntry, path: string): readonly Violation[] {
   const [ofResources, ofProviders] = [child(path, 'resources'), child(path, 'providers')];
   const missing = (at: string): Violation => required(at, `at least one ${at} is required`);
   return [
@@ -154,7 +154,7 @@ function checkOverlap(texts: readonly string[], path: string): readonly Violatio
 
 function checkResource(name: string, path: string): readonly Violation[] {
   const { group, resource } = groupResource(name);
-  const wrong = (why: string): readonly Violation[] => [invalid(path, name, why)];
+  const wrong = (message: string): readonly Violation[] => [invalid(path, name, message)];
   if (name.toLowerCase() !== name) return wrong('resource name should not contain capital letters');
   if (name === '*')
     return wrong("use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources");
@@ -168,7 +168,7 @@ function checkResource(name: string, path: string): readonly Violation[] {
 }
 
 /** Returns the violations by resources that an earlier rule covers already. */
-function checkMasked(rules: readonly GivenRule[]): void {
+function checkMasked(rules: readonly RuleEntry[]): void {
   const earlier = new Set<string>();
   for (const { resources = [] } of rules) {
     for (const name of resources) {
@@ -179,21 +179,21 @@ function checkMasked(rules: readonly GivenRule[]): void {
   }
 }
 
-function checkProvider(given: Given, path: string): readonly Violation[] {
-  const names = providerNames.filter((name) => given[name] !== undefined);
+function checkProvider(provider: ProviderEntry, path: string): readonly Violation[] {
+  const names = providerNames.filter((name) => provider[name] !== undefined);
   const [name] = names;
   if (name === undefined) {
     const expected = 'KMS, AESGCM, AESCBC, Secretbox, Identity';
     return [invalidText(path, '{}', `provider does not contain any of the expected providers: ${expected}`)];
   }
   if (names.length > 1) {
-    const why = 'more than one provider specified in a single element, should split into different list elements';
-    return [invalidText(path, names.join(', '), why)];
+    const problem = 'more than one provider specified in a single element, should split into different list elements';
+    return [invalidText(path, names.join(', '), problem)];
   }
   if (name === 'identity') return [];
-  if (name === 'kms') return checkKms(given.kms ?? {}, child(path, 'kms'));
+  if (name === 'kms') return checkKms(provider.kms ?? {}, child(path, 'kms'));
   const at = child(path, name, 'keys');
-  const { keys = [] } = given[name] ?? {};
+  const { keys = [] } = provider[name] ?? {};
   if (keys.length === 0) return [required(at, 'at least one keys is required')];
   return validateEach(keys, (one, number) => checkKey(one, index(at, number), lengths[name]));
 }
@@ -205,13 +205,13 @@ const mandatory = (path: string, member: string, of: string): Violation =>
 function checkKey({ name, secret }: Key, path: string, expected: readonly number[]): readonly Violation[] {
   const unnamed = name ? [] : [mandatory(path, 'name', 'key')];
   if (!secret) return [...unnamed, mandatory(path, 'secret', 'key')];
-  const wrong = (why: string): Violation => invalid(child(path, 'secret'), 'REDACTED', why);
+  const wrong = (message: string): Violation => invalid(child(path, 'secret'), 'REDACTED', message);
   const canonical = canonicalBase64(secret);
   if (typeof canonical !== 'string') return [...unnamed, wrong('secrets must be base64 encoded')];
   const { length } = Buffer.from(canonical, 'base64');
   if (expected.includes(length)) return unnamed;
-  const why = `secret is not of the expected length, got ${length}, expected one of [${expected.join(' ')}]`;
-  return [...unnamed, wrong(why)];
+  const problem = `secret is not of the expected length, got ${length}, expected one of [${expected.join(' ')}]`;
+  return [...unnamed, wrong(problem)];
 }
 
 function checkKms({ apiVersion = '', name = '', endpoint = '', timeout }: Kms, path: string): readonly Violation[] {
@@ -232,7 +232,7 @@ function checkKms({ apiVersion = '', name = '', endpoint = '', timeout }: Kms, p
 }
 
 /** Checks that the names of key services are unique, because stored data refers to them. */
-function checkNames(rules: readonly GivenRule[]): readonly Violation[] {
+function checkNames(rules: readonly RuleEntry[]): readonly Violation[] {
   const known = new Set<string>();
   return validateEach(rules, ({ providers = [] }, rule) =>
     validateEach(providers, ({ kms }, at) => {
@@ -246,15 +246,15 @@ function checkNames(rules: readonly GivenRule[]): readonly Violation[] {
   );
 }
 
-function readProvider(given: Given): ConfiguredProvider {
-  if (given.kms !== undefined) {
-    const { name = '', endpoint = '', timeout = defaultTimeout } = given.kms;
+function readProvider(provider: ProviderEntry): ConfiguredProvider {
+  if (provider.kms !== undefined) {
+    const { name = '', endpoint = '', timeout = defaultTimeout } = provider.kms;
     const time = parseDuration(timeout);
     return { type: 'kms', name, endpoint, timeoutMs: time.wrong === undefined ? time.milliseconds : 0 };
   }
-  const type = keyedNames.find((one) => given[one] !== undefined);
+  const type = keyedNames.find((one) => provider[one] !== undefined);
   if (type === undefined) return { type: 'identity' };
-  const { keys = [] } = given[type] ?? {};
+  const { keys = [] } = provider[type] ?? {};
   return {
     type,
     keys: keys.map(({ name = '', secret = '' }) => ({ name, secret: Buffer.from(secret, 'base64') })),

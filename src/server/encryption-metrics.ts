@@ -64,20 +64,23 @@ export function encryptionMetrics(
   });
   const statusTimeOf = latestSeries(statusTimes);
   const useOf = latestSeries(uses);
-  const atHand = new Map<string, { readonly operation: Counted; readonly time: Timed | undefined }>();
+  const atHand = new Map<string, { readonly operation: CounterSeries; readonly time: HistogramSeries | undefined }>();
   const transformations = (type: TransformationType, key: string, prefix: string | undefined, isGood: boolean) => {
     const home = resourcePrefix(key);
     const name = `${type} ${home} ${prefix} ${isGood}`;
     const known = atHand.get(name);
     if (known !== undefined) return known;
-    const about = { transformation_type: type, transformer_prefix: prefix === undefined ? 'unknown' : shown(prefix) };
-    const status = isGood ? 'OK' : 'unknown-non-grpc';
-    const made = {
-      operation: operations.of({ ...about, resource: resourceName(home), status }),
-      time: isGood ? seconds.of(about) : undefined,
+    const labels = {
+      transformation_type: type,
+      transformer_prefix: prefix === undefined ? 'unknown' : shownPrefix(prefix),
     };
-    if (atHand.size < maxCachedSeries) atHand.set(name, made);
-    return made;
+    const status = isGood ? 'OK' : 'unknown-non-grpc';
+    const series = {
+      operation: operations.of({ ...labels, resource: resourceName(home), status }),
+      time: isGood ? seconds.of(labels) : undefined,
+    };
+    if (atHand.size < maxCachedSeries) atHand.set(name, series);
+    return series;
   };
   return {
     configured: configurationMetrics(metrics, {
@@ -87,11 +90,11 @@ export function encryptionMetrics(
       serverId,
     }),
     begin(type, key) {
-      const begun = clock.monotonic();
+      const start = clock.monotonic();
       return (prefix, isGood) => {
         const { operation, time } = transformations(type, key, prefix, isGood);
         operation.add();
-        time?.observe((clock.monotonic() - begun) / 1_000);
+        time?.observe((clock.monotonic() - start) / 1_000);
       };
     },
     kms: (provider_name) => ({
@@ -105,7 +108,7 @@ export function encryptionMetrics(
       },
       timed(service) {
         const timed = async <T>(method: string, answer: Promise<T>): Promise<T> => {
-          const begun = clock.monotonic();
+          const start = clock.monotonic();
           let code = 'OK';
           try {
             return await answer;
@@ -115,7 +118,7 @@ export function encryptionMetrics(
           } finally {
             const method_name = `/v2.KeyManagementService/${method}`;
             const labels = { provider_name, method_name, grpc_status_code: code };
-            calls.observe(labels, (clock.monotonic() - begun) / 1_000);
+            calls.observe(labels, (clock.monotonic() - start) / 1_000);
           }
         };
         return {
@@ -129,8 +132,8 @@ export function encryptionMetrics(
   };
 }
 
-type Counted = ReturnType<Counter<never>['of']>;
-type Timed = ReturnType<Histogram<never>['of']>;
+type CounterSeries = ReturnType<Counter<never>['of']>;
+type HistogramSeries = ReturnType<Histogram<never>['of']>;
 
 /**
  * The maximum number of keys with series of their own, as in Kubernetes: a key service may report new key IDs again and
@@ -150,16 +153,16 @@ function latestSeries<L extends string, S>({
     mostKeys,
     ({ labels }) => drop(labels),
   );
-  const made = (labels: MetricLabels<L>) => ({ labels, series: of(labels) });
+  const create = (labels: MetricLabels<L>) => ({ labels, series: of(labels) });
   return (name, labelsOf) => {
-    const one = latest.get(name) ?? made(labelsOf());
+    const one = latest.get(name) ?? create(labelsOf());
     latest.set(name, one);
     return one.series;
   };
 }
 
 /** Returns a prefix as Kubernetes shows it: without the name of the key, except for key services. */
-function shown(prefix: string): string {
+function shownPrefix(prefix: string): string {
   if (prefix === '') return 'identity';
   const [type = ''] = prefix.slice(encryptedPrefix.length).split(':');
   return type === 'kms' ? prefix : `${encryptedPrefix}${type}:v1:`;

@@ -8,17 +8,17 @@ type Data = NonNullable<ConfigMap['data']>;
 /** The number of conflicts in a row after which the ConfigMap is left as others wrote it. */
 const tries = 10;
 
-/** Creates or updates a ConfigMap of the server. `wanted` returns the new data, or undefined if the data is right already. */
+/** Creates or updates a ConfigMap of the server. `desired` returns the new data, or undefined if the data is right already. */
 export async function ensureConfigMap(
   client: Client,
   key: { readonly namespace: string; readonly name: string },
-  wanted: (found: Data) => Data | undefined,
+  desired: (found: Data) => Data | undefined,
 ): Promise<void> {
   const configMaps = client.resource(ConfigMaps);
   const options = { fieldManager: 'kube-apiserver' };
   for (let attempt = 1; attempt <= tries; attempt++) {
     const found = await configMaps.get(key);
-    const data = wanted(found?.data ?? {});
+    const data = desired(found?.data ?? {});
     if (data === undefined) return;
     try {
       if (found !== undefined) await configMaps.update({ ...found, data }, options);

@@ -12,7 +12,7 @@ const retryMs = 1_000;
 /** The maximum number of concurrent deletions. */
 const atATime = 100;
 
-interface Given {
+interface ExpiryOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
@@ -22,7 +22,7 @@ interface Given {
 }
 
 /** The time of the last write of an event, in milliseconds, and its revision then. */
-interface Written {
+interface LastWrite {
   readonly at: number;
   readonly revision: Revision;
 }
@@ -31,11 +31,11 @@ interface Written {
  * Deletes events some time after their last write, as kube-apiserver does (`--event-ttl`), without admission and
  * regardless of finalizers. Several servers with one store may do so at the same time. Resolves when the signal aborts.
  */
-export async function expireEvents(given: Given): Promise<void> {
-  const { clock, log, signal } = given;
+export async function expireEvents(options: ExpiryOptions): Promise<void> {
+  const { clock, log, signal } = options;
   while (!signal.aborted) {
     try {
-      await expireFollowing(given);
+      await expireFollowing(options);
     } catch (error) {
       if (signal.aborted || error instanceof StoreClosed) return;
       log.warn({ err: error }, 'could not watch or delete expiring events; starting again');
@@ -44,7 +44,7 @@ export async function expireEvents(given: Given): Promise<void> {
   }
 }
 
-async function expireFollowing({ store, clock, seconds, signal }: Given): Promise<void> {
+async function expireFollowing({ store, clock, seconds, signal }: ExpiryOptions): Promise<void> {
   const prefix = storagePrefix(Events);
   const { entries, revision } = await store.scan(prefix, { tolerant: true });
   /** The events in the order in which they expire. */
@@ -79,9 +79,9 @@ async function expireFollowing({ store, clock, seconds, signal }: Given): Promis
         });
         continue;
       }
-      const left = first.at + seconds * 1_000 - clock.now();
+      const leftMs = first.at + seconds * 1_000 - clock.now();
       // Never longer than the lifetime of an event, because the clock may be behind for a while.
-      if (left > 0) await clock.sleep(Math.min(left, seconds * 1_000), ended.signal);
+      if (leftMs > 0) await clock.sleep(Math.min(leftMs, seconds * 1_000), ended.signal);
       else await removeExpired(store, known, clock.now() - seconds * 1_000);
     }
   } finally {
@@ -93,7 +93,7 @@ async function expireFollowing({ store, clock, seconds, signal }: Given): Promis
 }
 
 /** Removes some of the expired events. The watch updates those that have changed meanwhile. */
-async function removeExpired(store: Store, known: Map<string, Written>, before: number): Promise<void> {
+async function removeExpired(store: Store, known: Map<string, LastWrite>, before: number): Promise<void> {
   const expired: Promise<unknown>[] = [];
   for (const [key, { at, revision }] of known) {
     if (at > before || expired.length === atATime) break;
@@ -112,9 +112,9 @@ async function removeExpired(store: Store, known: Map<string, Written>, before: 
  * Returns entries with the time of their last write, oldest first. The time is at most `now`, and `now` for unreadable
  * entries.
  */
-async function dated(entries: readonly Entry[], now: number): Promise<readonly (readonly [string, Written])[]> {
+async function dated(entries: readonly Entry[], now: number): Promise<readonly (readonly [string, LastWrite])[]> {
   const turns = new TurnTaking();
-  const found: [string, Written][] = [];
+  const found: [string, LastWrite][] = [];
   for (const entry of entries) {
     const { key, revision } = entry;
     const isReadable = !(entry instanceof UnreadEntry) || entry.isReadable();

@@ -41,10 +41,10 @@ const tryAgainMs = 10_000;
  */
 export async function openExternalTokens(
   options: ExternalTokenOptions,
-  given: FollowOptions & { readonly domains: Domains },
+  context: FollowOptions & { readonly domains: Domains },
 ): Promise<ExternalTokens> {
   const { configuration, apiAudiences, issuers, fetch, metrics } = options;
-  const { domains, clock, log } = given;
+  const { domains, clock, log } = context;
   let tokens = unionTokenAuthenticator();
   let anonymous = options.anonymous;
   /** The issuers by the text of their configuration. */
@@ -66,7 +66,7 @@ export async function openExternalTokens(
     const opened = open(found);
     const added = [...opened].flatMap(([one, its]) => (known.has(one) ? [] : [its]));
     if (isFirst) for (const one of added) void one.warm();
-    else await Promise.all(added.map((one) => reached(one, given)));
+    else await Promise.all(added.map((one) => untilReached(one, context)));
     known = opened;
     urls = (found.jwt ?? []).map(({ issuer }) => issuer.url);
     tokens = forApiAudiences(unionTokenAuthenticator(...opened.values()), apiAudiences);
@@ -76,7 +76,7 @@ export async function openExternalTokens(
   const takeKeeping = (text: string, isFirst: boolean): Promise<void> =>
     take(text, isFirst).finally(() => metrics?.keepIssuers(urls));
   if (configuration !== undefined) {
-    const { signal } = given;
+    const { signal } = context;
     const option = 'authenticationConfiguration';
     await followConfiguration(configuration, takeKeeping, { clock, log, signal, option, tell: metrics?.configured });
   }
@@ -91,7 +91,7 @@ export async function openExternalTokens(
  *
  * @throws NotYet if they are not available yet
  */
-async function reached(one: JwtTokens, { clock, signal }: Pick<FollowOptions, 'clock' | 'signal'>): Promise<void> {
+async function untilReached(one: JwtTokens, { clock, signal }: Pick<FollowOptions, 'clock' | 'signal'>): Promise<void> {
   const end = clock.monotonic() + patienceMs;
   while (!(await one.warm())) {
     if (signal.aborted || clock.monotonic() >= end) throw new NotYet('an issuer of JWTs cannot be reached');

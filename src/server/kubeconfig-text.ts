@@ -2,7 +2,7 @@ import { writeYaml } from '../api/yaml-writer.js';
 import { labelledPrivateKeyPem, readPrivateKey } from '../pki/key-pair.js';
 
 /** Returns a kubeconfig with one cluster and one user, which contains all data inline. */
-export function kubeconfigText(given: {
+export function kubeconfigText(options: {
   readonly url: string;
   /** The CA in PEM. */
   readonly ca: string;
@@ -12,7 +12,7 @@ export function kubeconfigText(given: {
   readonly credentials: { readonly certificate: string; readonly key: string } | { readonly token: string };
 }): string {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  const { url, ca, user, namespace, credentials } = given;
+  const { url, ca, user, namespace, credentials } = options;
   const name = 'kedge';
   return writeYaml({
     apiVersion: 'v1',

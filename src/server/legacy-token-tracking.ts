@@ -13,7 +13,7 @@ import { ensureConfigMap } from './ensure-config-map.js';
 
 const day = 86_400_000;
 
-interface Given {
+interface TrackingOptions {
   /** Returns a client with the rights of the server itself. */
   client(): Client;
   readonly domains: Domains;
@@ -25,7 +25,7 @@ interface Given {
  * Writes the day of the use into a label of the Secret, once a day. The caller does not wait for this, and a failure is
  * only logged, because it must not affect the request.
  */
-export function recordTokenUse({ client, domains, clock, log }: Given): (secret: Secret) => void {
+export function recordTokenUse({ client, domains, clock, log }: TrackingOptions): (secret: Secret) => void {
   const label = signerKeyIn(domains, legacyTokenLastUsedLabel);
   const underway = new Set<string>();
   return (secret) => {
@@ -48,7 +48,7 @@ export function recordTokenUse({ client, domains, clock, log }: Given): (secret:
 }
 
 /** Ensures that the ConfigMap contains the day since which uses are recorded: today, if it contains no valid date. */
-export const ensureTokenTracking = ({ client, clock }: Pick<Given, 'client' | 'clock'>): Promise<void> =>
+export const ensureTokenTracking = ({ client, clock }: Pick<TrackingOptions, 'client' | 'clock'>): Promise<void> =>
   ensureConfigMap(client(), legacyTokenTracking, ({ since = '' }) =>
     isDate(since) && since <= dateText(clock.now() + day) ? undefined : { since: dateText(clock.now()) },
   );

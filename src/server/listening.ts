@@ -118,7 +118,7 @@ async function renewing(
   },
   take: (renewed: ListeningCredentials) => Promise<void>,
 ): Promise<void> {
-  let taken = first;
+  let current = first;
   let { replaced } = first.serving;
   while (true) {
     await clock.sleep(lookEveryMs, replaced === undefined ? signal : AbortSignal.any([signal, replaced]));
@@ -128,9 +128,9 @@ async function renewing(
     try {
       const found = await credentials.forListening();
       ({ replaced } = found.serving);
-      if (isSameServing(found.serving, taken.serving) && isSame(found.admin, taken.admin)) continue;
+      if (isSameServing(found.serving, current.serving) && isSame(found.admin, current.admin)) continue;
       await take(found);
-      taken = found;
+      current = found;
       log.info({}, 'renewed the certificates of the server or the administrator');
     } catch (error) {
       log.warn({ err: error }, 'could not renew the certificates of the server or the administrator');

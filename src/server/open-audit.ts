@@ -65,12 +65,12 @@ export async function openAudit(options: AuditOptions, parts: Parts): Promise<Au
   const backends: AuditBackend[] = [];
   if (webhook !== undefined) backends.push(await openWebhook(webhook, parts.clock, lose('webhook', webhook)));
   if (logFile !== '') {
-    const told = {
+    const callbacks = {
       onFailure: lose('log', { file: logFile }),
       onExposed: (error: unknown) =>
         parts.log.warn({ err: error, file: logFile }, 'other users can read the audit log'),
     };
-    backends.push(lineBackend(await openSink(logFile, options, { ...told, now: () => parts.clock.now() })));
+    backends.push(lineBackend(await openSink(logFile, options, { ...callbacks, now: () => parts.clock.now() })));
   }
   const audit = new AuditLog(() => policy, backends, parts);
   return audit;
@@ -89,7 +89,7 @@ async function openWebhook(
 async function openSink(
   path: string,
   options: AuditOptions,
-  told: Required<Pick<RotatingFileOptions, 'onFailure' | 'onExposed' | 'now'>>,
+  callbacks: Required<Pick<RotatingFileOptions, 'onFailure' | 'onExposed' | 'now'>>,
 ): Promise<LineSink> {
   if (path === '-') return streamSink(process.stdout);
   const { maxSizeMb, maxBackups, maxAgeDays } = { ...optionDefaults.audit, ...options };
@@ -99,7 +99,7 @@ async function openSink(
       maxBytes: maxSizeMb * 1024 * 1024,
       maxBackups,
       maxAgeMs: maxAgeDays * 86_400_000,
-      ...told,
+      ...callbacks,
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -40,7 +40,7 @@ export async function openEncryption(
     ...following
   }: FollowOptions & { readonly domains: Domains; readonly metrics?: ServerEncryptionMetrics },
 ): Promise<OpenedEncryption> {
-  let current: Opened = { encryption: new ResourceEncryption(), services: new Map() };
+  let current: OpenEncryption = { encryption: new ResourceEncryption(), services: new Map() };
   let isOpen = false;
   const { signal } = following;
   signal.addEventListener('abort', () => closeAll(current), { once: true });
@@ -69,7 +69,7 @@ export async function openEncryption(
 
 type Parts = Pick<FollowOptions, 'clock' | 'log'> & { readonly metrics: ServerEncryptionMetrics | undefined };
 
-interface Opened {
+interface OpenEncryption {
   readonly encryption: ResourceEncryption;
   /** The key services by their configuration. */
   readonly services: ReadonlyMap<string, Service>;
@@ -80,11 +80,11 @@ interface Service {
   close(): void;
 }
 
-const problemOf = ({ services }: Opened): string | undefined =>
+const problemOf = ({ services }: OpenEncryption): string | undefined =>
   [...services.values()].find(({ provider }) => provider.problem !== undefined)?.provider.problem;
 
 /** Closes the key services of a configuration that the other one does not use. */
-function closeAll({ services }: Opened, other?: Opened): void {
+function closeAll({ services }: OpenEncryption, other?: OpenEncryption): void {
   for (const [text, service] of services) if (other?.services.get(text) !== service) service.close();
 }
 
@@ -92,7 +92,11 @@ function closeAll({ services }: Opened, other?: Opened): void {
  * Opens the rules. A resource in several rules has the providers of all of them, those of the first rule first. A key
  * service that was in use before is kept, with the data keys that it has decrypted.
  */
-async function openRules(rules: readonly EncryptionRule[], parts: Parts, before: Opened): Promise<Opened> {
+async function openRules(
+  rules: readonly EncryptionRule[],
+  parts: Parts,
+  before: OpenEncryption,
+): Promise<OpenEncryption> {
   const services = new Map<string, Service>();
   const openProvider = async (configured: ConfiguredProvider): Promise<readonly Provider[]> => {
     if (configured.type === 'identity') return [identity];
@@ -114,8 +118,8 @@ async function openRules(rules: readonly EncryptionRule[], parts: Parts, before:
     for (const resource of resources)
       providers.set(resource, [...(providers.get(resource) ?? []), ...opened] as [Provider, ...Provider[]]);
   }
-  const made = [...services].filter(([text]) => !before.services.has(text));
-  await Promise.all(made.map(([, { provider }]) => provider.start()));
+  const added = [...services].filter(([text]) => !before.services.has(text));
+  await Promise.all(added.map(([, { provider }]) => provider.start()));
   return { encryption: new ResourceEncryption(providers, parts.metrics), services };
 }
 

@@ -55,7 +55,7 @@ export interface OpenedOperations {
 /** Opens metrics, audit log and request limits. Rejects if the audit log cannot be written or its policy is invalid. */
 export async function openOperations(
   options: OperationsOptions,
-  given: {
+  context: {
     readonly store: Store;
     /** Whether encryption of the store is configured. */
     readonly isEncrypted: boolean;
@@ -66,16 +66,16 @@ export async function openOperations(
     readonly signal: AbortSignal;
   },
 ): Promise<OpenedOperations> {
-  const { clock, metrics } = given;
+  const { clock, metrics } = context;
   const counted = options.metrics ?? true;
-  const over = new AbortController();
+  const ended = new AbortController();
   const inFlight = new InFlight({
     readOnly: options.readOnlyRequests ?? optionDefaults.inFlight.readOnly,
     mutating: options.mutatingRequests ?? optionDefaults.inFlight.mutating,
     watches: options.watches ?? optionDefaults.inFlight.watches,
   });
-  const deadlines = new Deadlines(clock, options.requestTimeoutMs ?? optionDefaults.requestTimeoutMs, over.signal);
-  const audit = options.audit === undefined ? undefined : await openAudit(options.audit, given);
+  const deadlines = new Deadlines(clock, options.requestTimeoutMs ?? optionDefaults.requestTimeoutMs, ended.signal);
+  const audit = options.audit === undefined ? undefined : await openAudit(options.audit, context);
   const handshakes = metrics
     .counter({ name: 'apiserver_tls_handshake_errors_total', help: 'Failed TLS handshakes.' })
     .of({});
@@ -87,16 +87,16 @@ export async function openOperations(
     })
     .of({});
   tellBuild(metrics);
-  tellFeatures(metrics, given.featureGates);
+  tellFeatures(metrics, context.featureGates);
   measureInFlight(metrics, inFlight, () => clock.monotonic());
   const impersonations = counted ? impersonationMetrics(metrics, clock) : undefined;
   return {
-    store: counted ? meteredStore(given.store, { metrics, clock }) : given.store,
+    store: counted ? meteredStore(context.store, { metrics, clock }) : context.store,
     metrics: counted ? metrics : undefined,
     controllers: counted ? withSyncMetrics(metrics, controllerMetrics(metrics)) : undefined,
     impersonations,
     over(catalogue, closing) {
-      if (counted) measureStore(metrics, given.store, { catalogue, isEncrypted: given.isEncrypted });
+      if (counted) measureStore(metrics, context.store, { catalogue, isEncrypted: context.isEncrypted });
       return {
         clock,
         metrics: counted ? new RequestMetrics(metrics, catalogue) : undefined,
@@ -110,7 +110,7 @@ export async function openOperations(
     onHandshakeFailed: () => handshakes.add(),
     onClientCertificate: (seconds) => lifetimes.observe(seconds),
     async close() {
-      over.abort();
+      ended.abort();
       await audit?.close();
     },
   };

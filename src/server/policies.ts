@@ -33,7 +33,7 @@ export interface Policies {
  * Opens the admission steps of admission policies, which follow the policies and bindings, and of the permission to
  * write them. While no policy is bound, a write costs only two lookups of an empty list.
  */
-export async function openPolicies(given: {
+export async function openPolicies(context: {
   readonly objects: StoredObjects;
   readonly catalogue: Catalogue;
   readonly authorizer: Authorizer;
@@ -45,15 +45,15 @@ export async function openPolicies(given: {
   readonly metrics: Metrics | undefined;
   readonly conditions: ConditionMetrics | undefined;
 }): Promise<Policies> {
-  const { objects, catalogue, authorizer, domains, clock } = given;
+  const { objects, catalogue, authorizer, domains, clock } = context;
   const { api } = domains;
-  const metrics = given.metrics && policyMetrics(given.metrics);
+  const metrics = context.metrics && policyMetrics(context.metrics);
   const parameters: FindParameters = (kind) => {
     const definition = catalogue
       .current()
       .definitions.find((one) => one.kind === kind.kind && groupVersion(one) === kind.apiVersion);
     if (definition === undefined) return undefined;
-    const resource = given.client().resource(definition);
+    const resource = context.client().resource(definition);
     return {
       namespaced: definition.namespaced,
       plural: definition.plural,
@@ -70,13 +70,13 @@ export async function openPolicies(given: {
     api,
     clock,
     metrics,
-    conditions: given.conditions,
+    conditions: context.conditions,
   };
   return {
     mutating: [
       mutatingPolicies({
         ...parts,
-        hooks: await follow(given, MutatingAdmissionPolicies, MutatingAdmissionPolicyBindings),
+        hooks: await follow(context, MutatingAdmissionPolicies, MutatingAdmissionPolicyBindings),
         patcher: policyPatcher(catalogue),
       }),
     ],
@@ -84,7 +84,7 @@ export async function openPolicies(given: {
       policyParameterPermission(parts),
       validatingPolicies({
         ...parts,
-        hooks: await follow(given, ValidatingAdmissionPolicies, ValidatingAdmissionPolicyBindings),
+        hooks: await follow(context, ValidatingAdmissionPolicies, ValidatingAdmissionPolicyBindings),
       }),
     ],
   };

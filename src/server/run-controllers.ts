@@ -52,26 +52,26 @@ const restartMs = 1_000;
  * signal aborts. If they stop before, this is logged, and they are started again. Throws if they cannot run as
  * configured.
  */
-export function controllersToRun(given: RunControllersOptions): () => Promise<void> {
+export function controllersToRun(options: RunControllersOptions): () => Promise<void> {
   // A server without controllers does not compete for the lease.
-  return controllersOf(given).length === 0 ? async () => {} : () => runControllers(given);
+  return controllersOf(options).length === 0 ? async () => {} : () => runControllers(options);
 }
 
-async function runControllers(given: RunControllersOptions): Promise<void> {
-  const { clock, log, metrics, signal } = given;
+async function runControllers(options: RunControllersOptions): Promise<void> {
+  const { clock, log, metrics, signal } = options;
   const client = oncePerName((name) => {
     if (!isControllerName(name)) throw new Error(`controller ${name} has no service account`);
-    return given.clientOf(controllerUser(name), name);
+    return options.clientOf(controllerUser(name), name);
   });
   const start = (until: AbortSignal): Promise<void> =>
     createManager({ client, log, clock, metrics })
-      .add(...controllersOf(given))
+      .add(...controllersOf(options))
       .run(until);
   const alone: Runnable = { name: 'controllers', run: ({ signal: until }) => start(until) };
   while (!signal.aborted) {
     try {
-      if (!given.takesTurns) return await start(signal);
-      await createManager({ client: given.leaderClient, log, clock, metrics })
+      if (!options.takesTurns) return await start(signal);
+      await createManager({ client: options.leaderClient, log, clock, metrics })
         .add(whileLeading({ lease }, alone))
         .run(signal);
     } catch (error) {
@@ -112,10 +112,10 @@ function controllersOf({
 }
 
 function oncePerName(make: (name: string) => Client): (name: string) => Client {
-  const made = new Map<string, Client>();
+  const clients = new Map<string, Client>();
   return (name) => {
-    const client = made.get(name) ?? make(name);
-    made.set(name, client);
+    const client = clients.get(name) ?? make(name);
+    clients.set(name, client);
     return client;
   };
 }

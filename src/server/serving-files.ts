@@ -79,13 +79,13 @@ export function readServing(
   const [leaf, ...chain] = readPemCertificates(pair.certificate);
   const anchors = readPemCertificates(ca);
   if (leaf === undefined || anchors.length === 0) throw new Error('the CA certificate is missing');
-  const missing = names.filter((name) => !isFor(pair.certificate, name));
+  const missing = names.filter((name) => !isValidFor(pair.certificate, name));
   // It may be valid by a clock that is slightly ahead of ours.
   if (now < leaf.notBefore) throw new NotYet(`the certificate is not valid before ${timestamp(leaf.notBefore)}`);
   const problem = leafProblem(leaf, now) ?? (missing.length === names.length ? namesProblem(leaf, names) : undefined);
   if (problem !== undefined) throw new Error(`the certificate ${problem}`);
-  if (!leadsTo(anchors, leaf, chain)) throw new Error('the certificate does not chain to any of the CAs');
-  usable(pair);
+  if (!chainsTo(anchors, leaf, chain)) throw new Error('the certificate does not chain to any of the CAs');
+  checkUsable(pair);
   return { ...pair, anchors: encodeCertificates(certificateBlocks(ca)), missing };
 }
 
@@ -103,7 +103,7 @@ function namesProblem({ alternativeNames }: Certificate, names: readonly string[
 }
 
 /** Whether a certificate is for a name, as clients match it: patterns are matched, and common names are ignored. */
-function isFor(certificate: string, name: string): boolean {
+function isValidFor(certificate: string, name: string): boolean {
   const shown = new X509Certificate(certificate);
   const found = ipBytes(name) === undefined ? shown.checkHost(name, { subject: 'never' }) : shown.checkIP(name);
   return found !== undefined;
@@ -113,14 +113,14 @@ function isFor(certificate: string, name: string): boolean {
  * Whether a certificate is one of the anchors, or issued by one, directly or through others of its chain. Constraints
  * of issuers are left to clients.
  */
-function leadsTo(anchors: readonly Certificate[], certificate: Certificate, chain: readonly Certificate[]): boolean {
+function chainsTo(anchors: readonly Certificate[], certificate: Certificate, chain: readonly Certificate[]): boolean {
   const isAbove = (issuer: Certificate): boolean =>
     issuer.subjectDer.equals(certificate.issuerDer) && isSignedBy(certificate, issuer);
   if (anchors.some((anchor) => anchor.der.equals(certificate.der) || isAbove(anchor))) return true;
   return chain.some(
     (issuer) =>
       isAbove(issuer) &&
-      leadsTo(
+      chainsTo(
         anchors,
         issuer,
         chain.filter((other) => other !== issuer),
@@ -129,7 +129,7 @@ function leadsTo(anchors: readonly Certificate[], certificate: Certificate, chai
 }
 
 /** Throws if TLS does not accept the key, for example because it is too short. */
-function usable({ certificate, key }: KeyPair): void {
+function checkUsable({ certificate, key }: KeyPair): void {
   try {
     createSecureContext({ cert: certificate, key });
   } catch (cause) {

@@ -18,13 +18,13 @@ import type { Logger } from '../runtime/logger.js';
 import type { Metrics } from '../runtime/metrics.js';
 
 /** The part of a signer that labels metrics. Clients choose the signer names in requests and may write any name. */
-type Named = Pick<Signer, 'serves'>;
+type LabelledSigner = Pick<Signer, 'serves'>;
 
 /** The label of all signers that are not configured. No signer has that name: names have a slash. */
 const otherSigners = 'other';
 
 /** Returns the metric label of a signer name: what its configured signer serves, or `other`. */
-export const signerLabel = (signers: readonly Named[], signerName: string): string =>
+export const signerLabel = (signers: readonly LabelledSigner[], signerName: string): string =>
   signerFor(signers, signerName)?.serves ?? otherSigners;
 
 const outcomes: readonly SigningOutcome[] = ['issued', 'refused', 'error'];
@@ -34,7 +34,7 @@ const outcomes: readonly SigningOutcome[] = ['issued', 'refused', 'error'];
  */
 export function signerRequests(
   metrics: Metrics,
-  signers: readonly Named[],
+  signers: readonly LabelledSigner[],
 ): (signer: string, result: SigningOutcome) => void {
   const total = metrics.counter({
     name: 'kedge_signer_requests_total',
@@ -51,7 +51,7 @@ export function signerRequests(
  */
 export function deniedRequests(
   metrics: Metrics,
-  signers: readonly Named[],
+  signers: readonly LabelledSigner[],
 ): (next: CertificateSigningRequest, previous: CertificateSigningRequest) => void {
   const total = metrics.counter({
     name: 'kedge_certificate_requests_denied_total',
@@ -77,7 +77,7 @@ export type RequestKind = 'certificates' | 'pods';
  */
 export function measureWaitingRequests(
   metrics: Metrics,
-  signers: readonly Named[],
+  signers: readonly LabelledSigner[],
   {
     client,
     clock,
@@ -92,8 +92,8 @@ export function measureWaitingRequests(
     readonly kinds?: readonly RequestKind[];
   },
 ): void {
-  let followed: readonly Followed[] | undefined;
-  const bySigner = async (): Promise<ReadonlyMap<string, Waiting>> => {
+  let followed: readonly FollowedRequests[] | undefined;
+  const bySigner = async (): Promise<ReadonlyMap<string, WaitingRequests>> => {
     followed ??= kinds.map((kind) => follow[kind](client(), { clock, log, signal }));
     const all = Promise.all(followed.map(({ synced }) => synced));
     await withTimeout({ clock, milliseconds: patienceMs, signals: [signal] }, () => all);
@@ -101,7 +101,7 @@ export function measureWaitingRequests(
     const waiting = followed.flatMap((requests) => requests.waiting(now));
     return waitingBySigner(waiting, signers, now);
   };
-  const measure = (name: string, help: string, of: (waiting: Waiting) => number): void =>
+  const measure = (name: string, help: string, of: (waiting: WaitingRequests) => number): void =>
     metrics.measured({ name, help, labels: ['signer'] }, async () =>
       [...(await bySigner())].map(([signer, waiting]) => ({ labels: { signer }, value: of(waiting) })),
     );
@@ -119,12 +119,12 @@ export function measureWaitingRequests(
 
 type CacheOptions = Pick<ObjectCacheOptions, 'clock' | 'log' | 'signal'>;
 
-interface Followed {
+interface FollowedRequests {
   readonly synced: Promise<void>;
   waiting(now: number): readonly { readonly signerName: string | undefined; readonly since: number }[];
 }
 
-const follow: Readonly<Record<RequestKind, (client: Client, options: CacheOptions) => Followed>> = {
+const follow: Readonly<Record<RequestKind, (client: Client, options: CacheOptions) => FollowedRequests>> = {
   certificates(client, options) {
     const requests = openObjectCache(client, CertificateSigningRequests, { ...options, transform: outline });
     return {
@@ -153,19 +153,19 @@ const follow: Readonly<Record<RequestKind, (client: Client, options: CacheOption
 };
 
 /** Requests that wait for one signer. */
-interface Waiting {
+interface WaitingRequests {
   readonly count: number;
   /** The time at which the first of them began to wait, in milliseconds since the epoch. */
   readonly oldestMs: number;
 }
 
-const nothing: Waiting = { count: 0, oldestMs: 0 };
+const nothing: WaitingRequests = { count: 0, oldestMs: 0 };
 
 function waitingBySigner(
-  waiting: ReturnType<Followed['waiting']>,
-  signers: readonly Named[],
+  waiting: ReturnType<FollowedRequests['waiting']>,
+  signers: readonly LabelledSigner[],
   now: number,
-): ReadonlyMap<string, Waiting> {
+): ReadonlyMap<string, WaitingRequests> {
   const found = new Map([...signers.map(({ serves }) => serves), otherSigners].map((signer) => [signer, nothing]));
   for (const { signerName = '', since } of waiting) {
     const signer = signerLabel(signers, signerName);

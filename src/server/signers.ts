@@ -49,29 +49,29 @@ export interface OpenedSigners {
 /**
  * Opens the well-known signers under all their names, those of the configuration, and those that are passed as objects.
  */
-export async function openSigners(given: OpenSignersOptions): Promise<OpenedSigners> {
-  const { configured = [], domains, maxSeconds } = given;
+export async function openSigners(options: OpenSignersOptions): Promise<OpenedSigners> {
+  const { configured = [], domains, maxSeconds } = options;
   /** The CAs in Secrets, which several signers may share. */
   const secrets = new Map<string, SecretCa>();
   const opened = await Promise.all(
-    configured.map((signer) => prefixErrors(`signing: ${signer.name}`, () => openConfigured(signer, given, secrets))),
+    configured.map((signer) => prefixErrors(`signing: ${signer.name}`, () => openConfigured(signer, options, secrets))),
   );
-  const taken = new Set(configured.flatMap(({ name }) => signerSpellings(name, domains)));
-  const authority = await prefixErrors('signing: the CA for the well-known signers', () => sharedAuthority(given));
+  const configuredNames = new Set(configured.flatMap(({ name }) => signerSpellings(name, domains)));
+  const authority = await prefixErrors('signing: the CA for the well-known signers', () => sharedAuthority(options));
   const shared = Object.values(wellKnownSigners(domains))
     .flat()
-    .filter((name) => !taken.has(name));
+    .filter((name) => !configuredNames.has(name));
   const clientAuthorities = opened.filter(({ name }) => isClientSigner(wellKnownSigner(name, domains)));
-  warnOfSharedCas(opened, given);
+  warnOfSharedCas(opened, options);
   return {
     signers: [
       ...(authority === undefined ? [] : shared.map((serves) => caSigner({ serves, authority, domains, maxSeconds }))),
       ...opened.flatMap(({ signers }) => signers),
-      ...given.own,
+      ...options.own,
     ],
-    rotated: rotatedCas(given),
+    rotated: rotatedCas(options),
     clientIssuers: () => clientAuthorities.map(({ issuers }) => issuers()).join(''),
-    ended: Promise.all([...opened.map(({ ended }) => ended), stoppedWith(given)]).then(() => {}),
+    ended: Promise.all([...opened.map(({ ended }) => ended), stoppedWith(options)]).then(() => {}),
   };
 }
 
@@ -154,13 +154,13 @@ interface OpenedSigner {
 
 async function openConfigured(
   signer: ConfiguredSigner,
-  given: OpenSignersOptions,
+  options: OpenSignersOptions,
   secrets: Map<string, SecretCa>,
 ): Promise<OpenedSigner> {
   const { name } = signer;
-  const { domains, client, clock, log, signal } = given;
+  const { domains, client, clock, log, signal } = options;
   const names = signerSpellings(name, domains);
-  const maxSeconds = signer.maxSeconds ?? given.maxSeconds;
+  const maxSeconds = signer.maxSeconds ?? options.maxSeconds;
   if (signer.podCertificates !== undefined && wellKnownSigner(name, domains) !== undefined)
     throw new Error('a well-known signer issues no certificates to pods');
   if ('command' in signer) {

@@ -107,7 +107,7 @@ export interface CertificateOptions {
 export const certificateSeconds = integer({ from: minCertificateSeconds });
 const named = { name: servedSigner, maxSeconds: certificateSeconds };
 const positive = integer({ from: 1 });
-type Named<S> = S & Pick<ConfiguredSigner, 'name' | 'maxSeconds'>;
+type NamedSource<S> = S & Pick<ConfiguredSigner, 'name' | 'maxSeconds'>;
 const caUses = {
   podCertificates: fields<NonNullable<CaUses['podCertificates']>>(
     {
@@ -119,12 +119,12 @@ const caUses = {
     'trustDomain',
   ),
 };
-type OfCa<S> = Named<S> & CaUses;
+type CaSource<S> = NamedSource<S> & CaUses;
 
 /** Checks signers from a configuration file, or from a program without static types. */
 export const configuredSigners = listOf(
   oneForm('certificateFile and keyFile, or secret, or command, or certificateFile and pkcs11', {
-    command: fields<Named<CommandSource>>(
+    command: fields<NamedSource<CommandSource>>(
       {
         ...named,
         command: listOf(nonEmptyString, { least: 1 }),
@@ -133,7 +133,7 @@ export const configuredSigners = listOf(
       },
       'name',
     ),
-    secret: fields<OfCa<SecretSource>>(
+    secret: fields<CaSource<SecretSource>>(
       {
         ...named,
         ...caUses,
@@ -147,7 +147,7 @@ export const configuredSigners = listOf(
       },
       'name',
     ),
-    pkcs11: fields<OfCa<TokenSource>>(
+    pkcs11: fields<CaSource<TokenSource>>(
       {
         ...named,
         ...caUses,
@@ -163,12 +163,12 @@ export const configuredSigners = listOf(
       'name',
       'certificateFile',
     ),
-    keyFile: fields<OfCa<FilesSource>>(
+    keyFile: fields<CaSource<FilesSource>>(
       { ...named, ...caUses, certificateFile: nonEmptyString, keyFile: nonEmptyString },
       'name',
       'certificateFile',
     ),
-    certificateFile: fields<OfCa<FilesSource>>(
+    certificateFile: fields<CaSource<FilesSource>>(
       { ...named, ...caUses, certificateFile: nonEmptyString, keyFile: nonEmptyString },
       'name',
       'keyFile',

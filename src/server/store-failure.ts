@@ -10,12 +10,12 @@ const nothing = 'health';
  * Resolves with the reason when a store has failed permanently; with undefined once the signal aborts or the store is
  * closed normally.
  */
-export async function storeFailure(given: {
+export async function storeFailure(options: {
   readonly store: Store;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }): Promise<StoreClosed | undefined> {
-  const { store, clock, signal } = given;
+  const { store, clock, signal } = options;
   while (!signal.aborted) {
     try {
       const revision = await store.revision();

@@ -15,13 +15,13 @@ const nothingAsked: Query = { get: () => undefined, all: () => [] };
  * Returns access to the stored instances of definitions that depends neither on conversion webhooks nor on served
  * versions, so that none of these prevents the deletion of a definition.
  */
-export function storedInstances(given: {
+export function storedInstances(options: {
   readonly parts: Parts;
   readonly definitionOf: (crd: CustomResourceDefinition) => ResourceDefinition;
   readonly signal: AbortSignal;
 }): CustomResourceInstances {
-  const { definitionOf, signal } = given;
-  const parts: Parts = { ...given.parts, admission: new AdmissionChain([]) };
+  const { definitionOf, signal } = options;
+  const parts: Parts = { ...options.parts, admission: new AdmissionChain([]) };
   return {
     async count(crd) {
       const { entries, remaining } = await parts.store.scan(storagePrefix(definitionOf(crd)), { limit: 1 });

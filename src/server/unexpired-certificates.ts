@@ -27,7 +27,7 @@ interface Newest {
 }
 
 /** The certificates that expire within the same hour. */
-interface Ending {
+interface ExpiryHour {
   /** The beginnings of their fingerprints, because a record may come twice. */
   readonly certificates: Set<string>;
   /** The holders that have no certificate with a later end, each with the certificate. */
@@ -40,7 +40,7 @@ interface Ending {
  * so that even many are cheap to examine.
  */
 export class UnexpiredCertificates {
-  readonly #byHour = new Map<number, Ending>();
+  readonly #byHour = new Map<number, ExpiryHour>();
   readonly #newest = new Map<string, Newest>();
   /** A tenth of the longest lifetime so far, in milliseconds. A certificate with more time left is not overdue. */
   #longestTenthMs = 0;
@@ -80,13 +80,13 @@ export class UnexpiredCertificates {
     return { count, overdue, first };
   }
 
-  #endingAt(time: number): Ending {
+  #endingAt(time: number): ExpiryHour {
     const end = Math.floor(time / hour);
     const known = this.#byHour.get(end);
     if (known !== undefined) return known;
-    const made: Ending = { certificates: new Set(), holders: new Map() };
-    this.#byHour.set(end, made);
-    return made;
+    const created: ExpiryHour = { certificates: new Set(), holders: new Map() };
+    this.#byHour.set(end, created);
+    return created;
   }
 }
 
@@ -100,6 +100,6 @@ const shortened = (hash: Buffer): string => hash.toString('latin1', 0, 16);
  */
 function holderOf({ signerName, subject = '', names = [], namesSha256 = '', requester }: LedgerRecord): string {
   const isNamed = subject !== '' || names.length > 0;
-  const about = [signerName, isNamed ? '' : requester, subject, namesSha256, ...[...names].sort()];
-  return shortened(createHash('sha256').update(JSON.stringify(about)).digest());
+  const identity = [signerName, isNamed ? '' : requester, subject, namesSha256, ...[...names].sort()];
+  return shortened(createHash('sha256').update(JSON.stringify(identity)).digest());
 }

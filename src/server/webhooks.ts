@@ -34,7 +34,7 @@ export interface Webhooks {
  * Opens the admission steps of webhooks, which follow their configurations. While there is none, a write costs only one
  * lookup of an empty list. Before `isOpen`, no webhook is called, so that a server can start whatever its webhooks do.
  */
-export async function openWebhooks(given: {
+export async function openWebhooks(context: {
   readonly objects: StoredObjects;
   readonly catalogue: Catalogue;
   readonly services: Readonly<Record<string, string>> | undefined;
@@ -48,9 +48,9 @@ export async function openWebhooks(given: {
   readonly metrics: Metrics | undefined;
   readonly conditions: ConditionMetrics | undefined;
 }): Promise<Webhooks> {
-  const { objects, clock, log, domains, metrics, conditions, isOpen } = given;
+  const { objects, clock, log, domains, metrics, conditions, isOpen } = context;
   const client = webhookClient({ clock });
-  const services = readServiceAddresses(given.services ?? {});
+  const services = readServiceAddresses(context.services ?? {});
   let [mutating, validating] = [webhookAccessors([]), webhookAccessors([])];
   await objects.follow(MutatingWebhookConfigurations, (list) => {
     mutating = webhookAccessors(list);
@@ -58,12 +58,12 @@ export async function openWebhooks(given: {
   await objects.follow(ValidatingWebhookConfigurations, (list) => {
     validating = webhookAccessors(list);
   });
-  const credentials = given.kubeconfig === undefined ? undefined : await openCredentials(given.kubeconfig, clock);
-  const kinds = objectInterfaces(given.catalogue);
+  const credentials = context.kubeconfig === undefined ? undefined : await openCredentials(context.kubeconfig, clock);
+  const kinds = objectInterfaces(context.catalogue);
   const parts: Omit<WebhookParts, 'hooks'> = {
     kinds,
     objects,
-    evaluate: conditionEvaluator({ authorizer: given.authorizer, kinds }),
+    evaluate: conditionEvaluator({ authorizer: context.authorizer, kinds }),
     client,
     services,
     credentials,

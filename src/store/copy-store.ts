@@ -50,13 +50,13 @@ export async function copyStore(
   await checkFinished(from);
   const copied = await copiedBefore(from, to, revision);
   const mark = (await to.get(unfinishedKey)) ?? (await to.commit(unfinished));
-  let left = 0;
+  let leftOut = 0;
   const isWanted = (entry: Entry): boolean => {
     if (copied.has(entry.key)) return false;
-    const why = leave && whyUnreadable(entry);
-    if (why === undefined) return true;
-    leave?.(entry.key, why);
-    left++;
+    const cause = leave && whyUnreadable(entry);
+    if (cause === undefined) return true;
+    leave?.(entry.key, cause);
+    leftOut++;
     return false;
   };
   for await (const page of pages(from, { at: revision, tolerant: leave !== undefined })) {
@@ -66,10 +66,10 @@ export async function copyStore(
   const count = await sizeOf(from, revision);
   if (await changedSince(from, revision, count))
     throw new CopyRefused('the source was written to meanwhile: stop its servers and start with an empty destination');
-  if ((await sizeOf(to)) !== count - left + 1)
+  if ((await sizeOf(to)) !== count - leftOut + 1)
     throw new CopyRefused('it was written to by someone else meanwhile: start with an empty store');
   await to.commit({ key: unfinishedKey, document: undefined, expect: mark.revision });
-  return count - left;
+  return count - leftOut;
 }
 
 /** @throws StoreUnavailable if only a part of another store was copied to this one so far */
@@ -101,8 +101,8 @@ async function copyEntry(entry: Entry, to: Store): Promise<void> {
   } catch (error) {
     if (error instanceof WriteConflict) throw notACopy(entry.key);
     // A closed store has the reason, such as a full disk, as its cause.
-    const why = error instanceof StoreClosed ? (error.cause ?? error) : error;
-    throw new CopyRefused(`${entry.key} cannot be written there: ${messageOf(why)}`, { cause: error });
+    const cause = error instanceof StoreClosed ? (error.cause ?? error) : error;
+    throw new CopyRefused(`${entry.key} cannot be written there: ${messageOf(cause)}`, { cause: error });
   }
 }
 
@@ -144,13 +144,13 @@ async function sizeOf(store: Store, at?: Revision): Promise<number> {
 /** Yields everything in a store as of one revision: the given one, or that of the first page. */
 async function* pages(
   store: Store,
-  asked: Pick<ScanOptions, 'at' | 'tolerant'> = {},
+  scanOptions: Pick<ScanOptions, 'at' | 'tolerant'> = {},
 ): AsyncGenerator<readonly Entry[]> {
-  let { at } = asked;
+  let { at } = scanOptions;
   let after: string | undefined;
   while (true) {
     const options = {
-      ...asked,
+      ...scanOptions,
       limit: readAtOnce,
       ...(at === undefined ? {} : { at }),
       ...(after === undefined ? {} : { after }),

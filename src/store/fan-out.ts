@@ -30,7 +30,7 @@ interface Cursor {
 }
 
 /** Limits on the changes that a subscriber in the past receives, and inspects, before other work has a turn. */
-const givenAtOnce = 256;
+const sentAtOnce = 256;
 const shownAtOnce = 4_096;
 const oneTurn = 256;
 /** The number of live subscribers that are called before other work has a turn. */
@@ -133,7 +133,7 @@ export class FanOut {
   /** Returns false if some subscribers have not been called yet; those that have been called are past this position. */
   #hand(change: WrittenChange, position: number): boolean {
     const { key, revision } = change.entry;
-    const isLost = cannotBeTold(change);
+    const isLost = isUndeliverable(change);
     for (const length of this.#lengths.keys()) {
       if (length > key.length) continue;
       for (const cursor of this.#live.get(key.slice(0, length)) ?? []) {
@@ -152,10 +152,10 @@ export class FanOut {
 
   #catchUp(cursor: Cursor): void {
     const { subscriber, prefix, after } = cursor;
-    let given = 0;
+    let sent = 0;
     for (let shown = 0; cursor.next < this.#history.end; shown++) {
       if (subscriber.closed) return;
-      if (given >= givenAtOnce || shown >= shownAtOnce) {
+      if (sent >= sentAtOnce || shown >= shownAtOnce) {
         setImmediate(() => this.#catchUp(cursor));
         return;
       }
@@ -166,11 +166,11 @@ export class FanOut {
       }
       cursor.next++;
       if (!change.entry.key.startsWith(prefix)) continue;
-      if (cannotBeTold(change)) {
+      if (isUndeliverable(change)) {
         subscriber.error(new HistoryCompacted(after, change.entry.revision));
         return;
       }
-      given++;
+      sent++;
       cursor.told = change.entry.revision;
       subscriber.next(change);
     }
@@ -258,7 +258,7 @@ export class FanOut {
   }
 }
 
-const cannotBeTold = ({ entry, previous }: WrittenChange): boolean =>
+const isUndeliverable = ({ entry, previous }: WrittenChange): boolean =>
   isUnreadable(entry) || (previous !== undefined && isUnreadable(previous));
 
 const isUnreadable = (entry: Entry): boolean => entry instanceof UnreadEntry && !entry.isReadable();

@@ -5,7 +5,7 @@
  * JavaScript compares UTF-16 units. That order differs above U+D7FF only: surrogates (characters beyond U+FFFF) come
  * before U+E000 to U+FFFF. The two ranges of units are swapped.
  */
-export const sortKey = (key: string): string => (aboveBasic.test(key) ? key.replace(aboveBasicUnits, swapped) : key);
+export const sortKey = (key: string): string => (aboveBasic.test(key) ? key.replace(aboveBasicUnits, swapUnit) : key);
 
 /** Returns the exclusive upper end of all sort keys that start with this one; undefined if there is no end. */
 export function endOfPrefix(sorted: string): string | undefined {
@@ -23,9 +23,9 @@ const aboveBasic = /[\ud800-\uffff]/;
 const aboveBasicUnits = /[\ud800-\uffff]/g;
 const loneSurrogate = /\p{Surrogate}/u;
 const surrogates = 0xe000 - 0xd800;
-const others = 0x10000 - 0xe000;
+const othersOffset = 0x10000 - 0xe000;
 
-function swapped(unit: string): string {
+function swapUnit(unit: string): string {
   const code = unit.charCodeAt(0);
-  return String.fromCharCode(code < 0xe000 ? code + others : code - surrogates);
+  return String.fromCharCode(code < 0xe000 ? code + othersOffset : code - surrogates);
 }

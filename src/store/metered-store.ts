@@ -24,16 +24,16 @@ export function meteredStore(
     help: 'Failed reads and writes of the store, without write conflicts.',
     labels,
   });
-  const series = new Map<string, Timed>();
-  const seriesOf = (operation: Operation, key: string): Timed => {
+  const series = new Map<string, OperationSeries>();
+  const seriesOf = (operation: Operation, key: string): OperationSeries => {
     const home = resourcePrefix(key);
     const name = `${operation} ${home}`;
     const known = series.get(name);
     if (known !== undefined) return known;
-    const about = { operation, ...resourceOfPrefix(home) };
-    const made = { time: times.of(about), total: totals.of(about), errors: errors.of(about) };
-    if (series.size < maxCachedSeries) series.set(name, made);
-    return made;
+    const labels = { operation, ...resourceOfPrefix(home) };
+    const created = { time: times.of(labels), total: totals.of(labels), errors: errors.of(labels) };
+    if (series.size < maxCachedSeries) series.set(name, created);
+    return created;
   };
   const timed = <T>(operation: Operation, key: string, work: Promise<T>): Promise<T> => {
     const { time, total, errors: failures } = seriesOf(operation, key);
@@ -60,7 +60,7 @@ export function meteredStore(
   };
 }
 
-interface Timed {
+interface OperationSeries {
   readonly time: { observe(value: number): void };
   readonly total: { add(): void };
   readonly errors: { add(): void };

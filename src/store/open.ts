@@ -25,21 +25,21 @@ export interface OpenStoreOptions {
  * The functions that open a store, by the scheme of the address (before the first colon). Their code is loaded on first
  * use.
  */
-const schemes: Readonly<Record<string, (rest: string, options: OpenStoreOptions) => Promise<Store>>> = {
-  async memory(rest, options) {
-    if (rest !== '') throw bad(`memory:${rest}`, 'memory: takes no argument');
+const schemes: Readonly<Record<string, (location: string, options: OpenStoreOptions) => Promise<Store>>> = {
+  async memory(location, options) {
+    if (location !== '') throw invalidAddress(`memory:${location}`, 'memory: takes no argument');
     const { MemoryStore } = await import('./memory/memory-store.js');
     return new MemoryStore(options);
   },
-  async level(rest, options) {
-    if (rest === '') throw bad('level:', 'level: needs a directory');
+  async level(location, options) {
+    if (location === '') throw invalidAddress('level:', 'level: needs a directory');
     const { openLevelStore } = await import('./level/level-store.js');
-    return openLevelStore(resolve(rest), options);
+    return openLevelStore(resolve(location), options);
   },
-  async etcd(rest, { etcd = {}, ...options }) {
-    const endpoints = rest.split(',').map((endpoint) => endpoint.replace(/^http:\/\//, ''));
+  async etcd(location, { etcd = {}, ...options }) {
+    const endpoints = location.split(',').map((endpoint) => endpoint.replace(/^http:\/\//, ''));
     if (!endpoints.every(isEndpoint))
-      throw bad(`etcd:${rest}`, 'etcd: needs [https://]HOST:PORT, or several of them, comma-separated');
+      throw invalidAddress(`etcd:${location}`, 'etcd: needs [https://]HOST:PORT, or several of them, comma-separated');
     const [{ etcdStoreOptions }, { openEtcdStore }] = await Promise.all([
       import('./etcd/etcd-store-options.js'),
       import('./etcd/open-etcd-store.js'),
@@ -57,7 +57,7 @@ export async function openStore(address: string, options: OpenStoreOptions): Pro
   const scheme = address.slice(0, Math.max(colon, 0));
   const open = member(schemes, scheme);
   if (open === undefined) {
-    throw bad(
+    throw invalidAddress(
       address,
       `an address must be one of ${Object.keys(schemes)
         .map((name) => `${name}:`)
@@ -65,13 +65,14 @@ export async function openStore(address: string, options: OpenStoreOptions): Pro
     );
   }
   const { prefix: _, compactionSeconds: __, ...secrets } = options.etcd ?? {};
-  const given = Object.entries(secrets).flatMap(([name, value]) => (value === undefined ? [] : [`etcd.${name}`]));
-  if (scheme !== 'etcd' && given.length > 0) throw bad(address, `the options ${given.join(', ')} are for etcd only`);
+  const etcdOptions = Object.entries(secrets).flatMap(([name, value]) => (value === undefined ? [] : [`etcd.${name}`]));
+  if (scheme !== 'etcd' && etcdOptions.length > 0)
+    throw invalidAddress(address, `the options ${etcdOptions.join(', ')} are for etcd only`);
   return open(address.slice(colon + 1), options);
 }
 
-const bad = (address: string, why: string): StoreUnavailable =>
-  new StoreUnavailable(`the store address ${JSON.stringify(address)} is not valid: ${why}`);
+const invalidAddress = (address: string, problem: string): StoreUnavailable =>
+  new StoreUnavailable(`the store address ${JSON.stringify(address)} is not valid: ${problem}`);
 
 /** Whether a text is a host name, IPv4 address or bracketed IPv6 address, and a port, with or without `https://`. */
 function isEndpoint(text: string): boolean {

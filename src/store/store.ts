@@ -128,8 +128,8 @@ export class HistoryCompacted extends Error {
   override readonly name = 'HistoryCompacted';
   /** The oldest revision that is still available. */
   readonly oldest: Revision;
-  constructor(asked: Revision, oldest: Revision) {
-    super(`history before revision ${oldest} is compacted, asked for ${asked}`);
+  constructor(requested: Revision, oldest: Revision) {
+    super(`history before revision ${oldest} is compacted, asked for ${requested}`);
     this.oldest = oldest;
   }
 }
@@ -138,8 +138,8 @@ export class HistoryCompacted extends Error {
 export class RevisionInFuture extends Error {
   override readonly name = 'RevisionInFuture';
   readonly current: Revision;
-  constructor(asked: Revision, current: Revision) {
-    super(`revision ${asked} is in the future, current is ${current}`);
+  constructor(requested: Revision, current: Revision) {
+    super(`revision ${requested} is in the future, current is ${current}`);
     this.current = current;
   }
 }

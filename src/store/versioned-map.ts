@@ -78,21 +78,21 @@ export class VersionedMap {
       .flatMap(([key, { entry, lives }]) => (entry === undefined || lives ? [] : [{ key, entry }]))
       .sort((a, b) => compareStrings(a.key, b.key));
     const entries: Entry[] = [];
-    let taken = 0;
+    let next = 0;
     const takeGone = (): void => {
-      const { entry } = gone[taken++] ?? {};
+      const { entry } = gone[next++] ?? {};
       if (entry !== undefined) entries.push(entry);
     };
     const stopped = this.#live.each(range, (key, live) => {
-      while (entries.length < limit && (gone[taken]?.key ?? key) < key) takeGone();
+      while (entries.length < limit && (gone[next]?.key ?? key) < key) takeGone();
       if (entries.length >= limit) return true;
       const changed = since.get(key);
       const entry = changed === undefined ? live : changed.entry;
       if (entry !== undefined) entries.push(entry);
       return false;
     });
-    while (entries.length < limit && taken < gone.length) takeGone();
-    let remaining = gone.length - taken;
+    while (entries.length < limit && next < gone.length) takeGone();
+    let remaining = gone.length - next;
     if (stopped === undefined) return { entries, revision: at, remaining };
     remaining += this.#live.count({ ...range, low: stopped });
     for (const [key, { entry, lives }] of since) {

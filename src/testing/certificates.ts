@@ -26,9 +26,9 @@ const keys = new Map<KeyType, Promise<KeyObject>>();
 export function testKey(type: KeyType = 'P-256'): Promise<KeyObject> {
   const known = keys.get(type);
   if (known) return known;
-  const made = generateKey(type);
-  keys.set(type, made);
-  return made;
+  const created = generateKey(type);
+  keys.set(type, created);
+  return created;
 }
 
 /** The contents of a certificate request for tests. */
@@ -54,8 +54,8 @@ export interface TestRequest {
 
 /** Returns a PKCS#10 request with its key. */
 export async function testRequest(options: TestRequestOptions = {}): Promise<TestRequest> {
-  const { commonName = 'someone', organizations = [], keyType = 'P-256', key: given, ...rest } = options;
-  const key = given ?? (await testKey(keyType));
+  const { commonName = 'someone', organizations = [], keyType = 'P-256', key: givenKey, ...rest } = options;
+  const key = givenKey ?? (await testKey(keyType));
   const pem = await createCertificateRequest({ ...rest, subject: { commonName, organizations }, key });
   return { pem, base64: Buffer.from(pem).toString('base64'), key: privateKeyPem(key) };
 }

@@ -22,8 +22,8 @@ export function changeBatches(stream: ChangeSource, limit = 10_000): AsyncIterab
     for (const call of wake) call();
     wake.clear();
   };
-  const end = (how: typeof ended): void => {
-    ended ??= how;
+  const end = (outcome: typeof ended): void => {
+    ended ??= outcome;
     wakeAll();
   };
   const add = (change: Change): void => {

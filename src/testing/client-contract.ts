@@ -31,7 +31,7 @@ export function clientContract(open: () => Promise<ClientUnderTest>): readonly C
     async run() {
       const under = await open();
       try {
-        await hold(worldOf(under));
+        await hold(contractContext(under));
       } finally {
         await under.close?.();
       }
@@ -39,7 +39,7 @@ export function clientContract(open: () => Promise<ClientUnderTest>): readonly C
   }));
 }
 
-const worldOf = ({ client, namespace }: ClientUnderTest) => {
+const contractContext = ({ client, namespace }: ClientUnderTest) => {
   const configMaps = client.resource(ConfigMaps);
   const configMap = (name: string, more: Partial<ConfigMap> = {}): ConfigMap => ({
     apiVersion: 'v1',
@@ -54,7 +54,7 @@ const worldOf = ({ client, namespace }: ClientUnderTest) => {
     (await configMaps.list({ namespace, ...options })).items.map(({ metadata }) => metadata.name ?? '');
   return { client, namespace, configMaps, configMap, create, key, names };
 };
-type World = ReturnType<typeof worldOf>;
+type ContractContext = ReturnType<typeof contractContext>;
 
 async function fails(action: Promise<unknown>, reason: Reason): Promise<ApiError> {
   const outcome = await action.then(
@@ -66,12 +66,12 @@ async function fails(action: Promise<unknown>, reason: Reason): Promise<ApiError
   return outcome;
 }
 
-const told = (event: WatchEvent<ApiObject>): string =>
+const eventText = (event: WatchEvent<ApiObject>): string =>
   event.type === 'BOOKMARK' ? `BOOKMARK ${event.initialEventsEnd}` : `${event.type} ${event.object.metadata.name}`;
 
 interface ClientPromise {
   readonly name: string;
-  hold(world: World): Promise<void>;
+  hold(world: ContractContext): Promise<void>;
 }
 
 const promises: readonly ClientPromise[] = [
@@ -106,8 +106,8 @@ const promises: readonly ClientPromise[] = [
         metadata['labels'] = { changed: 'yes' };
         if (data !== undefined) data.k = 'changed';
       };
-      const given = configMap('a', { data: { k: '1' } });
-      const created = await configMaps.create(given);
+      const sent = configMap('a', { data: { k: '1' } });
+      const created = await configMaps.create(sent);
       const now = async (): Promise<ConfigMap> => {
         const found = await configMaps.get(key('a'));
         assert.ok(found !== undefined);
@@ -119,26 +119,26 @@ const promises: readonly ClientPromise[] = [
         assert.deepEqual({ ...(await now()).data }, { k: '1' });
         assert.equal((await now()).metadata.labels, undefined);
       };
-      await unchanged(given);
+      await unchanged(sent);
       await unchanged(created);
       await unchanged(before);
       await unchanged((await configMaps.list({ namespace })).items.find(({ metadata }) => metadata.name === 'a'));
       await unchanged(
         (await configMaps.list({ namespace, metadataOnly: true })).items.find(({ metadata }) => metadata.name === 'a'),
       );
-      const watched = await received(1, configMaps.watch({ namespace }));
+      const watched = await firstEvents(1, configMaps.watch({ namespace }));
       for (const event of watched) if (event.type !== 'BOOKMARK') await unchanged(event.object);
       await unchanged(await configMaps.update({ ...(await now()), immutable: true }));
-      const ours = await now();
-      change(ours);
-      await fails(configMaps.update(ours), 'Invalid');
+      const current = await now();
+      change(current);
+      await fails(configMaps.update(current), 'Invalid');
     },
   },
   {
     name: 'objects are written as their JSON: undefined members are left out',
     hold: async ({ configMaps, configMap, create, key, namespace }) => {
       const odd = (values: Readonly<Record<string, unknown>>) => values as Readonly<Record<string, string>>;
-      const given = configMap('a', {
+      const sent = configMap('a', {
         metadata: {
           name: 'a',
           namespace,
@@ -147,7 +147,7 @@ const promises: readonly ClientPromise[] = [
         },
         data: odd({ none: undefined, call: () => 'v', date: new Date(0), own: { toJSON: () => 'v' }, k: 'v' }),
       });
-      const created = await configMaps.create(given);
+      const created = await configMaps.create(sent);
       assert.deepEqual(created.metadata.labels, { l: '1' });
       assert.equal(created.metadata.annotations, undefined);
       assert.deepEqual(created.data, { date: '1970-01-01T00:00:00.000Z', own: 'v', k: 'v' });
@@ -301,7 +301,7 @@ const promises: readonly ClientPromise[] = [
         const { message } = await fails(configMaps.get(key), 'BadRequest');
         assert.match(message, /^Namespace parameter invalid: /);
         await fails(configMaps.list({ namespace }), 'BadRequest');
-        await fails(received(1, configMaps.watch({ namespace })), 'BadRequest');
+        await fails(firstEvents(1, configMaps.watch({ namespace })), 'BadRequest');
         await fails(configMaps.create(configMap('a', { metadata: key })), 'BadRequest');
         await fails(configMaps.update(configMap('a', { metadata: key })), 'BadRequest');
         await fails(configMaps.patch(key, { type: 'merge', body: {} }), 'BadRequest');
@@ -429,12 +429,12 @@ const promises: readonly ClientPromise[] = [
     hold: async ({ configMaps, create, key, namespace }) => {
       await create('before');
       const { metadata } = await configMaps.list({ namespace });
-      const seen = received(4, configMaps.watch({ namespace, resourceVersion: metadata.resourceVersion }));
+      const seen = firstEvents(4, configMaps.watch({ namespace, resourceVersion: metadata.resourceVersion }));
       const a = await create('a');
       await configMaps.update({ ...a, data: { k: '1' } });
       await create('b');
       await configMaps.delete(key('a'));
-      assert.deepEqual((await seen).map(told), ['ADDED a', 'MODIFIED a', 'ADDED b', 'DELETED a']);
+      assert.deepEqual((await seen).map(eventText), ['ADDED a', 'MODIFIED a', 'ADDED b', 'DELETED a']);
     },
   },
   {
@@ -442,13 +442,13 @@ const promises: readonly ClientPromise[] = [
     hold: async ({ configMaps, create, key, namespace }) => {
       const large = { data: { k: 'x'.repeat(100_000) } };
       await create('first', large);
-      const seen = received(6, configMaps.watch({ namespace, sendInitialEvents: true, allowBookmarks: true }));
+      const seen = firstEvents(6, configMaps.watch({ namespace, sendInitialEvents: true, allowBookmarks: true }));
       const a = await create('a', large);
       await create('b');
       await configMaps.update({ ...a, data: { ...large.data, more: '1' } });
       await configMaps.delete(key('a'));
       const events = await seen;
-      assert.deepEqual(events.map(told), [
+      assert.deepEqual(events.map(eventText), [
         'ADDED first',
         'BOOKMARK true',
         'ADDED a',
@@ -478,11 +478,11 @@ const promises: readonly ClientPromise[] = [
     hold: async ({ configMaps, create, namespace }) => {
       const { metadata } = await configMaps.list({ namespace });
       const options = { namespace, resourceVersion: metadata.resourceVersion, labelSelector: 'l=1' };
-      const seen = received(2, configMaps.watch(options));
+      const seen = firstEvents(2, configMaps.watch(options));
       await create('other');
       const a = await create('a', { metadata: { name: 'a', namespace, labels: { l: '1' } } });
       await configMaps.update({ ...a, metadata: { ...a.metadata, labels: {} } });
-      assert.deepEqual((await seen).map(told), ['ADDED a', 'DELETED a']);
+      assert.deepEqual((await seen).map(eventText), ['ADDED a', 'DELETED a']);
     },
   },
   {
@@ -494,7 +494,7 @@ const promises: readonly ClientPromise[] = [
       const list = await configMaps.list({ namespace, metadataOnly: true });
       assert.deepEqual(list.items, [bare]);
       const { resourceVersion } = list.metadata;
-      const seen = received(2, configMaps.watch({ namespace, resourceVersion, metadataOnly: true }));
+      const seen = firstEvents(2, configMaps.watch({ namespace, resourceVersion, metadataOnly: true }));
       const changed = await configMaps.update({ ...a, data: { k: '2' } });
       await configMaps.delete(key('a'));
       const [modified, deleted] = await seen;
@@ -508,8 +508,8 @@ const promises: readonly ClientPromise[] = [
     hold: async ({ configMaps, create, namespace }) => {
       await create('a');
       const options = { namespace, sendInitialEvents: true, allowBookmarks: true };
-      const events = await received(2, configMaps.watch(options));
-      assert.deepEqual(events.map(told), ['ADDED a', 'BOOKMARK true']);
+      const events = await firstEvents(2, configMaps.watch(options));
+      assert.deepEqual(events.map(eventText), ['ADDED a', 'BOOKMARK true']);
     },
   },
   {
@@ -517,11 +517,11 @@ const promises: readonly ClientPromise[] = [
     hold: async ({ configMaps, create, namespace }) => {
       await create('before');
       let first: WatchEvent<ConfigMap> | undefined;
-      const seen = received(1, configMaps.watch({ namespace, sendInitialEvents: false })).then(([event]) => {
+      const seen = firstEvents(1, configMaps.watch({ namespace, sendInitialEvents: false })).then(([event]) => {
         first = event;
       });
       for (let count = 0; first === undefined; count++) await Promise.race([seen, create(`after-${count}`)]);
-      assert.match(told(first), /^ADDED after-/);
+      assert.match(eventText(first), /^ADDED after-/);
     },
   },
   {
@@ -529,14 +529,14 @@ const promises: readonly ClientPromise[] = [
     hold: async ({ configMaps, namespace }) => {
       const { metadata } = await configMaps.list({ namespace });
       const options = { namespace, resourceVersion: metadata.resourceVersion, timeoutSeconds: 1 };
-      assert.deepEqual(await received(Number.POSITIVE_INFINITY, configMaps.watch(options)), []);
+      assert.deepEqual(await firstEvents(Number.POSITIVE_INFINITY, configMaps.watch(options)), []);
     },
   },
   {
     name: 'an invalid watch fails',
     hold: async ({ configMaps, namespace, client }) => {
-      await fails(received(1, configMaps.watch({ namespace, fieldSelector: 'nonsense' })), 'BadRequest');
-      await fails(received(1, client.resource(Unserved).watch({ namespace })), 'NotFound');
+      await fails(firstEvents(1, configMaps.watch({ namespace, fieldSelector: 'nonsense' })), 'BadRequest');
+      await fails(firstEvents(1, client.resource(Unserved).watch({ namespace })), 'NotFound');
     },
   },
   {
@@ -568,7 +568,7 @@ const promises: readonly ClientPromise[] = [
 ];
 
 /** Returns the first `count` events, or all if the stream ends before. */
-const received = <T>(count: number, stream: Observable<T>): Promise<readonly T[]> =>
+const firstEvents = <T>(count: number, stream: Observable<T>): Promise<readonly T[]> =>
   new Promise((resolve, reject) => {
     const seen: T[] = [];
     const subscription = new Subscription();

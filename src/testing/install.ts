@@ -31,15 +31,15 @@ export async function install(
   const definitions = client.resource(CustomResourceDefinitions);
   const defined = objects.filter(isDefinition);
   for (const definition of defined)
-    await about(definition, () => definitions.create(changed(definition) as CustomResourceDefinition));
+    await namingObject(definition, () => definitions.create(changed(definition) as CustomResourceDefinition));
   for (const definition of defined) {
-    await about(definition, () =>
+    await namingObject(definition, () =>
       until(definitions, keyOf(definition), (found) => isTrue(found?.status?.conditions, 'Established')),
     );
   }
   const others = objects.filter((object) => !isDefinition(object));
   for (const object of [...others.filter(isNamespace), ...others.filter((object) => !isNamespace(object))]) {
-    await about(object, async () => {
+    await namingObject(object, async () => {
       const type = await typeOf(client, object, defined);
       await client.resource(type).create(changed(object));
     });
@@ -63,7 +63,7 @@ async function typeOf(
 }
 
 /** Adds the name of the object, and the file it was read from, to errors. */
-async function about(object: ApiObject, work: () => Promise<unknown>): Promise<void> {
+async function namingObject(object: ApiObject, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (cause) {

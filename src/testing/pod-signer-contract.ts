@@ -60,10 +60,10 @@ const promises: Readonly<Record<string, (under: PodSignerUnderTest) => Promise<v
 
   async 'the requested lifetime is granted, within bounds'(under) {
     const { least, most } = podCertificateRange(under.signerName);
-    for (const asked of [least, 2 * least, most]) {
-      const { notBefore, notAfter } = await answer(under, { maxExpirationSeconds: asked });
+    for (const requested of [least, 2 * least, most]) {
+      const { notBefore, notAfter } = await answer(under, { maxExpirationSeconds: requested });
       const seconds = (Date.parse(notAfter ?? '') - Date.parse(notBefore ?? '')) / 1_000;
-      assert.ok(seconds <= Math.min(asked, under.maxSeconds), `asked for ${asked} s, got ${seconds} s`);
+      assert.ok(seconds <= Math.min(requested, under.maxSeconds), `asked for ${requested} s, got ${seconds} s`);
     }
   },
 
@@ -91,7 +91,7 @@ const patienceMs = 10_000;
 /** Returns the outcome of a request to a server that calls the signer as in production. */
 async function answer(
   { signer, signerName, issues }: PodSignerUnderTest,
-  asked: Partial<TestPodRequestOptions> = {},
+  options: Partial<TestPodRequestOptions> = {},
 ): Promise<PodCertificateRequestStatus> {
   assert.ok(signer.signPod, 'it issues no pod certificates');
   const { client, stop } = await testServer({
@@ -101,7 +101,7 @@ async function answer(
   try {
     const requests = client.resource(PodCertificateRequests);
     const { metadata } = await requests.create(
-      await testPodRequest({ ...issues, ...asked, name: 'asked', signerName }),
+      await testPodRequest({ ...issues, ...options, name: 'asked', signerName }),
     );
     const key = { namespace: metadata.namespace, name: 'asked' };
     return (await until(requests, key, hasEnded, { timeoutMs: patienceMs })).status ?? {};

@@ -14,7 +14,7 @@ export class Refusals {
   readonly #usernames = new Set<string>();
   readonly #onRefused: (refusal: ApiError) => void;
   /** One text for each missing permission. */
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(onRefused: (refusal: ApiError) => void) {
     this.#onRefused = onRefused;
@@ -27,7 +27,7 @@ export class Refusals {
 
   /** All refusals so far as one error; undefined if there were none. */
   get all(): AccountRefused | undefined {
-    return this.#told.size === 0 ? undefined : new AccountRefused([...this.#told].join('\n'));
+    return this.#reported.size === 0 ? undefined : new AccountRefused([...this.#reported].join('\n'));
   }
 
   /** Wraps a handler to record refusals; responses do not change. */
@@ -40,7 +40,7 @@ export class Refusals {
       if (result.type !== 'object' || result.code !== 403) return response;
       const refusal = errorFromStatus(result.object, result.code, '');
       if (isReason(refusal, 'Forbidden') && isAboutRights(refusal)) {
-        this.#told.add(refusal.message);
+        this.#reported.add(refusal.message);
         this.#onRefused(refusal);
       }
       return response;

@@ -17,10 +17,10 @@ export class ReportedFailures {
       (level: 'info' | 'warn' | 'error') =>
       (fields: object, message: string): void => {
         const { controller, object, err }: Fields = { ...bound, ...fields };
-        const about = `(${[controller, object].filter((part) => part !== undefined).join(', ')})`;
-        if (message === 'reconciled') this.#last.delete(about);
+        const subject = `(${[controller, object].filter((part) => part !== undefined).join(', ')})`;
+        if (message === 'reconciled') this.#last.delete(subject);
         else if (level !== 'info' && object !== undefined)
-          this.#last.set(about, `${message} ${about}${err === undefined ? '' : `: ${messageOf(err)}`}`);
+          this.#last.set(subject, `${message} ${subject}${err === undefined ? '' : `: ${messageOf(err)}`}`);
         log[level](fields, message);
       };
     return {
@@ -36,9 +36,9 @@ export class ReportedFailures {
   attachTo(client: Client): Client {
     const { resource } = client;
     const noting: Client['resource'] = (type) => {
-      const made = resource(type);
-      heard.set(made, this);
-      return made;
+      const created = resource(type);
+      heard.set(created, this);
+      return created;
     };
     return Object.assign(client, { resource: noting });
   }

@@ -29,7 +29,7 @@ export async function serveWebhooks(
   });
   const { port, stop } = await openWebhookServer({ ...serving, webhooks, host, port: 0 }, context);
   const caBundle = Buffer.from(authority.anchors).toString('base64');
-  const here = (config: JsonObject): JsonObject => {
+  const redirect = (config: JsonObject): JsonObject => {
     const { service, ...rest } = config;
     const path = isObject(service ?? null) ? (service as JsonObject)['path'] : undefined;
     if (typeof path !== 'string' || !Object.hasOwn(webhooks, path)) return config;
@@ -38,7 +38,9 @@ export async function serveWebhooks(
   return {
     redirected: (object) => {
       const places = placesOf(object);
-      return places === undefined ? object : (changed(object as unknown as Json, places, here) as unknown as ApiObject);
+      return places === undefined
+        ? object
+        : (changed(object as unknown as Json, places, redirect) as unknown as ApiObject);
     },
     stop,
   };

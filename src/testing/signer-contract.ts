@@ -83,7 +83,7 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
 
   async 'issued certificates verify in another X.509 library'(under) {
     if (under.signer.trustAnchors === undefined) return;
-    const { result } = await ask(under, {});
+    const { result } = await signRequest(under, {});
     assert.ok('issued' in result, 'it was refused');
     const opinions = await secondOpinion(result.issued, await under.signer.trustAnchors());
     assert.ok(opinions === undefined || opinions.every(({ verified }) => verified), JSON.stringify(opinions));
@@ -91,7 +91,7 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
 
   async 'an unsuitable request is refused with a reason and a message'(under) {
     if (under.refuses === undefined) return;
-    const { result } = await ask(under, { asked: under.refuses });
+    const { result } = await signRequest(under, { asked: under.refuses });
     assert.ok('refused' in result, 'it was issued');
     assert.match(result.reason, /^[A-Z][A-Za-z0-9]*$/);
     assert.notEqual(result.refused, '');
@@ -99,30 +99,33 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
 
   async 'the requested lifetime is granted, within bounds'(under) {
     const { maxSeconds, minSeconds = 600 } = under;
-    for (const [asked, granted] of [
+    for (const [requested, granted] of [
       [minSeconds, minSeconds],
       [Math.max(minSeconds, Math.floor(maxSeconds / 2)), Math.max(minSeconds, Math.floor(maxSeconds / 2))],
       [maxSeconds * 10, maxSeconds],
       [undefined, maxSeconds],
     ] as const) {
-      const { chain } = await issue(under, { expirationSeconds: asked });
+      const { chain } = await issue(under, { expirationSeconds: requested });
       const lifetimeMs = Date.parse(chain[0].validTo) - Date.parse(chain[0].validFrom);
       const excess = lifetimeMs - granted * 1_000;
-      assert.ok(excess <= toleranceMs && excess >= -toleranceMs, `asked for ${asked} s, got ${lifetimeMs / 1_000} s`);
+      assert.ok(
+        excess <= toleranceMs && excess >= -toleranceMs,
+        `asked for ${requested} s, got ${lifetimeMs / 1_000} s`,
+      );
     }
   },
 
   async 'the usages are the requested ones'(under) {
     const { chain } = await issue(under);
-    const wanted = under.issues.usages.flatMap((usage) => extendedKeyUsages.get(usage) ?? []);
-    assert.deepEqual([...(chain[0].keyUsage ?? [])].sort(), wanted.sort());
+    const expected = under.issues.usages.flatMap((usage) => extendedKeyUsages.get(usage) ?? []);
+    assert.deepEqual([...(chain[0].keyUsage ?? [])].sort(), expected.sort());
   },
 
   async 'a request for a CA certificate does not get one'(under) {
     const authority = { oid: '2.5.29.19', critical: true, value: encode(tags.sequence, derTrue) };
     const { issues } = under;
     const asked = { ...issues, request: { ...issues.request, extensions: [authority] } };
-    const { result } = await ask(under, { asked });
+    const { result } = await signRequest(under, { asked });
     if ('refused' in result) return;
     assert.equal(certificates(result.issued)[0].ca, false);
   },
@@ -136,7 +139,7 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
 
   async 'an unreadable request is an error, not a refusal'(under) {
     const garbled = { pem: '-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n', key: '' };
-    await assert.rejects(ask(under, { request: garbled }));
+    await assert.rejects(signRequest(under, { request: garbled }));
   },
 
   async 'replacing the CA while signing leaves no certificate without its anchor'(under) {
@@ -153,7 +156,7 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
   },
 
   async 'it is called only for approved requests with its name'(under) {
-    const asked: string[] = [];
+    const reached: string[] = [];
     const server = await signingServer();
     const create = (name: string, verdicts: readonly Verdict[], more: { readonly signerName?: string } = {}) =>
       server.create({ ...requestOf(under, name), ...more }, verdicts);
@@ -162,10 +165,10 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
       await create('denied', ['Denied']);
       await create('failed', ['Approved', 'Failed']);
       await create('of-others', ['Approved'], { signerName: 'others.example/signer' });
-      const ours = await create('ours', ['Approved']);
-      server.start(listened(under.signer, asked));
+      const own = await create('ours', ['Approved']);
+      server.start(listened(under.signer, reached));
       await server.issued('ours');
-      assert.deepEqual(asked, [ours.metadata.uid]);
+      assert.deepEqual(reached, [own.metadata.uid]);
     } finally {
       await server.stop();
     }
@@ -198,7 +201,7 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
   },
 
   async 'a cancelled request is not signed'(under) {
-    await assert.rejects(ask(under, { signal: AbortSignal.abort() }));
+    await assert.rejects(signRequest(under, { signal: AbortSignal.abort() }));
   },
 };
 
@@ -218,23 +221,23 @@ const listened = (signer: Signer, uids: string[]): Signer => ({
   },
 });
 
-interface Asking {
+interface SigningOptions {
   readonly asked?: AskedFor;
   readonly request?: { readonly pem: string; readonly key: string };
   readonly expirationSeconds?: number | undefined;
   readonly signal?: AbortSignal;
 }
 
-async function ask(
+async function signRequest(
   { signer, signerName, issues }: SignerUnderTest,
-  asking: Asking,
+  asking: SigningOptions,
 ): Promise<{ readonly result: SigningResult; readonly key: string }> {
-  const { asked = issues, signal = new AbortController().signal } = asking;
-  const request = asking.request ?? (await testRequest(asked.request));
+  const { asked: requested = issues, signal = new AbortController().signal } = asking;
+  const request = asking.request ?? (await testRequest(requested.request));
   const signing: SigningRequest = {
     signerName,
     request: request.pem,
-    usages: asked.usages,
+    usages: requested.usages,
     requester: { username: 'tester', groups: ['system:authenticated'] },
     expirationSeconds: asking.expirationSeconds,
     uid: '6a1f2c6e-0000-4000-8000-000000000001',
@@ -244,9 +247,9 @@ async function ask(
 
 async function issue(
   under: SignerUnderTest,
-  asking: Asking = {},
+  asking: SigningOptions = {},
 ): Promise<{ readonly chain: Chain; readonly key: string }> {
-  const { result, key } = await ask(under, asking);
+  const { result, key } = await signRequest(under, asking);
   assert.ok('issued' in result, `refused: ${JSON.stringify(result)}`);
   return { chain: certificates(result.issued), key };
 }

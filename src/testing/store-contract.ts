@@ -55,7 +55,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
   },
 
   async 'a committed document can be read, with its revision filled in'(store) {
-    const committed = await put(store, '/a', versioned('one'));
+    const committed = await putDocument(store, '/a', versioned('one'));
     const read = present(await store.get('/a'));
     assert.equal(read.key, '/a');
     assert.equal(read.revision, committed.revision);
@@ -67,21 +67,21 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
 
   async 'a document without a position for the revision is stored unchanged'(store) {
     const value = { text: 'ä\u{1f600}', list: [1, null, true], nested: { ['__proto__']: 1 } };
-    const committed = await put(store, '/a', document(value));
+    const committed = await putDocument(store, '/a', document(value));
     assert.equal(committed.revisionAt, -1);
     assert.equal(present(await store.get('/a')).bytes.toString(), JSON.stringify(value));
   },
 
   async 'the position of the revision may be at either end'(store) {
-    const first = await put(store, '/a', { bytes: Buffer.from(''), revisionAt: 0 });
+    const first = await putDocument(store, '/a', { bytes: Buffer.from(''), revisionAt: 0 });
     assert.equal(present(await store.get('/a')).bytes.toString(), String(first.revision));
-    const last = await put(store, '/b', { bytes: Buffer.from('1'), revisionAt: 1 });
+    const last = await putDocument(store, '/b', { bytes: Buffer.from('1'), revisionAt: 1 });
     assert.equal(present(await store.get('/b')).bytes.toString(), `1${last.revision}`);
   },
 
   async 'a large document comes back byte for byte'(store) {
     const text = Array.from({ length: 1_000_000 }, (_, index) => String.fromCharCode(97 + (index % 26))).join('');
-    const committed = await put(store, '/large', versioned(text));
+    const committed = await putDocument(store, '/large', versioned(text));
     const { bytes } = present(await store.get('/large'));
     assert.ok(bytes.equals(withRevision(versioned(text), committed.revision)));
   },
@@ -89,7 +89,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
   async 'revisions grow with every write, whatever its key'(store) {
     let last = await store.revision();
     for (const key of ['/a', '/b', '/a', '/c']) {
-      const { revision } = await put(store, key, versioned(key));
+      const { revision } = await putDocument(store, key, versioned(key));
       assert.ok(revision > last, `${revision} is not greater than ${last}`);
       last = revision;
       assert.equal(await store.revision(), revision);
@@ -99,7 +99,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
   },
 
   async 'a deletion returns the last value at the revision of the deletion'(store) {
-    const before = await put(store, '/a', versioned('one'));
+    const before = await putDocument(store, '/a', versioned('one'));
     const deleted = await remove(store, '/a');
     assert.ok(deleted.revision > before.revision);
     assert.equal(deleted.bytes.toString(), `{"rv":"${deleted.revision}","name":"one"}`);
@@ -108,16 +108,16 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
   },
 
   async 'an entry that was read does not change when its key is written'(store) {
-    await put(store, '/a', versioned('one'));
-    const held = present(await store.get('/a'));
-    const bytes = held.bytes.toString();
-    await put(store, '/a', versioned('two'));
+    await putDocument(store, '/a', versioned('one'));
+    const entry = present(await store.get('/a'));
+    const bytes = entry.bytes.toString();
+    await putDocument(store, '/a', versioned('two'));
     await remove(store, '/a');
-    assert.equal(held.bytes.toString(), bytes);
+    assert.equal(entry.bytes.toString(), bytes);
   },
 
   async 'a creation conflicts with an existing entry, and returns it'(store) {
-    const first = await put(store, '/a', versioned('one'));
+    const first = await putDocument(store, '/a', versioned('one'));
     const error = await conflict(store.commit({ key: '/a', document: versioned('two'), expect: 'absent' }));
     assert.equal(error.key, '/a');
     assert.equal(error.actual?.revision, first.revision);
@@ -125,7 +125,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
   },
 
   async 'an update or deletion conflicts unless the entry is at the revision it expects'(store) {
-    const first = await put(store, '/a', versioned('one'));
+    const first = await putDocument(store, '/a', versioned('one'));
     const second = await store.commit({ key: '/a', document: versioned('two'), expect: first.revision });
     for (const doc of [versioned('three'), undefined]) {
       for (const expect of [first.revision, second.revision + 1_000_000n, 0n]) {
@@ -137,7 +137,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
   },
 
   async 'an update or deletion of an absent key conflicts with nothing'(store) {
-    const first = await put(store, '/a', versioned('one'));
+    const first = await putDocument(store, '/a', versioned('one'));
     await remove(store, '/a');
     for (const [key, doc] of [
       ['/a', versioned('two')],
@@ -152,37 +152,37 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
 
   async 'every reader of a revision gets the same entry'(store) {
     const start = await store.revision();
-    const committed = await put(store, '/a', versioned('one'));
+    const committed = await putDocument(store, '/a', versioned('one'));
     assert.equal(await store.get('/a'), committed);
     assert.equal((await store.scan('/')).entries[0], committed);
-    const told: Change[] = [];
-    const subscription = store.changes('/', start).subscribe((change) => told.push(change));
-    await until(() => told.length > 0);
+    const changes: Change[] = [];
+    const subscription = store.changes('/', start).subscribe((change) => changes.push(change));
+    await until(() => changes.length > 0);
     subscription.unsubscribe();
-    assert.ok(told[0]?.type === 'put');
-    assert.equal(told[0].entry, committed);
+    assert.ok(changes[0]?.type === 'put');
+    assert.equal(changes[0].entry, committed);
   },
 
   async 'a conflict uses no revision and emits no change'(store) {
-    await put(store, '/a', versioned('one'));
+    await putDocument(store, '/a', versioned('one'));
     const before = await store.revision();
     await conflict(store.commit({ key: '/a', document: versioned('two'), expect: 'absent' }));
     assert.equal(await store.revision(), before);
     const watch = follow(store, '/', before);
-    const next = await put(store, '/b', versioned('two'));
+    const next = await putDocument(store, '/b', versioned('two'));
     assert.deepEqual(await watch.take(1), [`put /b ${next.revision}`]);
     watch.stop();
   },
 
   async 'a key can be written again after its deletion'(store) {
-    await put(store, '/a', versioned('one'));
+    await putDocument(store, '/a', versioned('one'));
     await remove(store, '/a');
     const again = await store.commit({ key: '/a', document: versioned('two'), expect: 'absent' });
     assert.equal(present(await store.get('/a')).revision, again.revision);
   },
 
   async 'of many concurrent writes with the same expectation exactly one succeeds'(store) {
-    const { revision } = await put(store, '/a', versioned('start'));
+    const { revision } = await putDocument(store, '/a', versioned('start'));
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) =>
         store.commit({ key: '/a', document: versioned(`writer ${index}`), expect: revision }),
@@ -199,7 +199,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
   },
 
   async 'concurrent increments of one entry lose nothing'(store) {
-    await put(store, '/count', document(0));
+    await putDocument(store, '/count', document(0));
     const increment = async (): Promise<void> => {
       while (true) {
         const entry = present(await store.get('/count'));
@@ -228,13 +228,13 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
   async 'names of built-in object members work as keys'(store) {
     const keys = ['__proto__', 'constructor', 'hasOwnProperty', 'toString'];
     for (const key of keys) assert.equal(await store.get(key), undefined);
-    for (const key of keys) await put(store, key, versioned(key));
+    for (const key of keys) await putDocument(store, key, versioned(key));
     assert.deepEqual(await keysOf(store, ''), keys.toSorted());
   },
 
   async 'a scan returns the keys under a prefix in the order of their UTF-8 bytes'(store) {
     const keys = ['/a/1', '/a/10', '/a/2', '/a/b/c', '/a/\u{1f600}', '/a/\uff5e', '/a/ä', '/a', '/a0', '/b/1', '/A/1'];
-    for (const key of keys) await put(store, key, versioned(key));
+    for (const key of keys) await putDocument(store, key, versioned(key));
     const sorted = keys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     for (const prefix of ['', '/', '/a', '/a/', '/a/1', '/a/\u{1f600}', '/c', '/a/1/']) {
       assert.deepEqual(
@@ -247,9 +247,9 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
 
   async 'a paged scan returns every key once and counts the remaining ones'(store) {
     const keys = Array.from({ length: 25 }, (_, index) => `/a/${String(index).padStart(2, '0')}`);
-    for (const key of keys) await put(store, key, versioned(key));
-    await put(store, '/b/1', versioned('other'));
-    await put(store, '/A/1', versioned('other'));
+    for (const key of keys) await putDocument(store, key, versioned(key));
+    await putDocument(store, '/b/1', versioned('other'));
+    await putDocument(store, '/A/1', versioned('other'));
     for (const limit of [1, 7, 24, 25, 26]) {
       const found: string[] = [];
       let page = await store.scan('/a/', { limit });
@@ -270,19 +270,19 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
 
   async 'pages of one revision are consistent, whatever is written between them'(store) {
     const keys = Array.from({ length: 12 }, (_, index) => `/a/${String(index).padStart(2, '0')}`);
-    for (const key of keys) await put(store, key, versioned('before'));
+    for (const key of keys) await putDocument(store, key, versioned('before'));
     const first = await store.scan('/a/', { limit: 5 });
     const at = first.revision;
-    await put(store, '/a/03', versioned('after'));
-    await put(store, '/a/08', versioned('after'));
-    await put(store, '/a/08', versioned('later'));
+    await putDocument(store, '/a/03', versioned('after'));
+    await putDocument(store, '/a/08', versioned('after'));
+    await putDocument(store, '/a/08', versioned('later'));
     await remove(store, '/a/06');
     await remove(store, '/a/11');
-    await put(store, '/a/055', versioned('new'));
-    await put(store, '/a/99', versioned('new'));
-    await put(store, '/a/99', versioned('newer'));
+    await putDocument(store, '/a/055', versioned('new'));
+    await putDocument(store, '/a/99', versioned('new'));
+    await putDocument(store, '/a/99', versioned('newer'));
     await remove(store, '/a/10');
-    await put(store, '/a/10', versioned('again'));
+    await putDocument(store, '/a/10', versioned('again'));
     for (const limit of [1, 3, 7, 100]) {
       const found = [...first.entries];
       while (true) {
@@ -298,12 +298,12 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
       );
       for (const { value, revision } of found) assert.deepEqual(value, { rv: String(revision), name: 'before' });
     }
-    const whole = await store.scan('/a/', { at, limit: 5 });
+    const page = await store.scan('/a/', { at, limit: 5 });
     assert.deepEqual(
-      whole.entries.map(({ key }) => key),
+      page.entries.map(({ key }) => key),
       keys.slice(0, 5),
     );
-    assert.equal(whole.remaining, 7);
+    assert.equal(page.remaining, 7);
   },
 
   async 'a scan at a past revision returns the state at that revision'(store) {
@@ -313,7 +313,9 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     for (let step = 0; step < 60; step++) {
       const key = `/k/${random(8)}`;
       const entry =
-        live.has(key) && random(3) === 0 ? await remove(store, key) : await put(store, key, versioned(`${step}`));
+        live.has(key) && random(3) === 0
+          ? await remove(store, key)
+          : await putDocument(store, key, versioned(`${step}`));
       if ((await store.get(key)) === undefined) live.delete(key);
       else live.set(key, entry.bytes.toString());
       views.push({
@@ -333,7 +335,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
   },
 
   async 'a scan of a future revision fails with the current one'(store) {
-    const { revision } = await put(store, '/a', versioned('one'));
+    const { revision } = await putDocument(store, '/a', versioned('one'));
     await assert.rejects(
       store.scan('/', { at: revision + 1_000n }),
       (error) => error instanceof RevisionInFuture && error.current === revision,
@@ -341,15 +343,15 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
   },
 
   async 'a stream emits every later change under its prefix, in order, with the previous entry'(store) {
-    const start = (await put(store, '/a/1', versioned('one'))).revision;
+    const start = (await putDocument(store, '/a/1', versioned('one'))).revision;
     const seen: Change[] = [];
     const subscription = store.changes('/a/', start).subscribe((change) => {
       if (change.type !== 'progress') seen.push(change);
     });
-    const second = await put(store, '/a/1', versioned('two'));
-    await put(store, '/b/1', versioned('other'));
-    await put(store, '/a', versioned('other'));
-    const third = await put(store, '/a/2', versioned('three'));
+    const second = await putDocument(store, '/a/1', versioned('two'));
+    await putDocument(store, '/b/1', versioned('other'));
+    await putDocument(store, '/a', versioned('other'));
+    const third = await putDocument(store, '/a/2', versioned('three'));
     const deleted = await remove(store, '/a/1');
     await until(() => seen.length >= 3);
     subscription.unsubscribe();
@@ -370,8 +372,8 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
 
   async 'a stream from a past revision emits the changes since, then progress, then new changes'(store) {
     const start = await store.revision();
-    const one = await put(store, '/a/one', versioned('one'));
-    const other = await put(store, '/b/other', versioned('other'));
+    const one = await putDocument(store, '/a/one', versioned('one'));
+    const other = await putDocument(store, '/b/other', versioned('other'));
     const two = await remove(store, '/a/one');
     const past = [`put /a/one ${one.revision}`, `delete /a/one ${two.revision}`];
     for (const after of [start, one.revision, other.revision, two.revision]) {
@@ -379,7 +381,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
       const watch = follow(store, '/a/', after);
       assert.deepEqual(await watch.take(expected.length), expected);
       assert.ok((await watch.progress()) >= after);
-      const next = await put(store, '/a/next', versioned('next'));
+      const next = await putDocument(store, '/a/next', versioned('next'));
       past.push(...(await watch.take(1)));
       assert.equal(past.at(-1), `put /a/next ${next.revision}`);
       watch.stop();
@@ -387,8 +389,8 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
   },
 
   async 'a stream without past changes emits progress at once'(store) {
-    const { revision } = await put(store, '/a', versioned('one'));
-    const other = await put(store, '/elsewhere', versioned('two'));
+    const { revision } = await putDocument(store, '/a', versioned('one'));
+    const other = await putDocument(store, '/elsewhere', versioned('two'));
     for (const after of [revision, other.revision]) {
       const watch = follow(store, '/nothing/', after);
       const progress = await watch.progress();
@@ -398,10 +400,10 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
   },
 
   async 'a stream from a future revision emits nothing before it'(store) {
-    const { revision } = await put(store, '/a', versioned('one'));
+    const { revision } = await putDocument(store, '/a', versioned('one'));
     const watch = follow(store, '/', revision + 2n);
     const later: Entry[] = [];
-    for (const name of ['two', 'three', 'four']) later.push(await put(store, '/a', versioned(name)));
+    for (const name of ['two', 'three', 'four']) later.push(await putDocument(store, '/a', versioned(name)));
     const expected = later.filter((entry) => entry.revision > revision + 2n).map((entry) => `put /a ${entry.revision}`);
     assert.deepEqual(await watch.take(expected.length), expected);
     watch.stop();
@@ -409,14 +411,14 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
 
   async 'streams are independent: one that ends or fails does not disturb others'(store) {
     const start = await store.revision();
-    const left = follow(store, '/', start);
+    const leaving = follow(store, '/', start);
     const stays = follow(store, '/', start);
-    const first = await put(store, '/a', versioned('one'));
-    assert.deepEqual(await left.take(1), [`put /a ${first.revision}`]);
-    left.stop();
-    const second = await put(store, '/a', versioned('two'));
+    const first = await putDocument(store, '/a', versioned('one'));
+    assert.deepEqual(await leaving.take(1), [`put /a ${first.revision}`]);
+    leaving.stop();
+    const second = await putDocument(store, '/a', versioned('two'));
     assert.deepEqual(await stays.take(2), [`put /a ${first.revision}`, `put /a ${second.revision}`]);
-    assert.equal(left.told(), 1);
+    assert.equal(leaving.told(), 1);
     stays.stop();
   },
 
@@ -429,13 +431,13 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
       reactions.push(store.commit({ key: copy, document: versioned(copy), expect: 'absent' }));
     });
     const before = follow(store, '/a/', start);
-    await put(store, '/a/0', versioned('start'));
-    const told = await before.take(6);
+    await putDocument(store, '/a/0', versioned('start'));
+    const received = await before.take(6);
     const after = follow(store, '/a/', start);
-    assert.deepEqual(await after.take(6), told);
+    assert.deepEqual(await after.take(6), received);
     const committed = await Promise.all(reactions);
     assert.deepEqual(
-      told.slice(1),
+      received.slice(1),
       committed.map(({ key, revision }) => `put ${key} ${revision}`),
     );
     reacting.unsubscribe();
@@ -449,7 +451,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     const subscription = store.changes('/', start).subscribe((change) => {
       if (change.type !== 'progress') reads.push(store.get(change.entry.key));
     });
-    const committed = await put(store, '/a', versioned('one'));
+    const committed = await putDocument(store, '/a', versioned('one'));
     await until(() => reads.length === 1);
     assert.equal((await reads[0])?.revision, committed.revision);
     subscription.unsubscribe();
@@ -458,9 +460,9 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
   async 'compaction fails only the scans and streams that need the compacted history'(store) {
     if (store.compact === undefined) return;
     const start = await store.revision();
-    const one = await put(store, '/a', versioned('one'));
-    const two = await put(store, '/a', versioned('two'));
-    const three = await put(store, '/b', versioned('three'));
+    const one = await putDocument(store, '/a', versioned('one'));
+    const two = await putDocument(store, '/a', versioned('two'));
+    const three = await putDocument(store, '/b', versioned('three'));
     await store.compact(two.revision);
     const compacted = (error: unknown): boolean => error instanceof HistoryCompacted && error.oldest === two.revision;
     await assert.rejects(store.scan('/', { at: one.revision }), compacted);
@@ -492,13 +494,13 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
         if (deletes) live.delete(key);
         else live.set(key, revision);
         written.push(`${deletes ? 'delete' : 'put'} ${key} ${revision}`);
-        if (random(5) === 0) await turn();
+        if (random(5) === 0) await nextTurn();
       }
     };
 
     const forget = async (): Promise<void> => {
       while (writing) {
-        await turn();
+        await nextTurn();
         if (random(40) === 0) await store.compact?.((await store.revision()) - BigInt(random(30)));
       }
     };
@@ -533,7 +535,7 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
           runs.push(run);
         }
         bouts.delete(leave);
-        await turn();
+        await nextTurn();
       }
       return runs;
     };
@@ -547,16 +549,16 @@ const promises: Readonly<Record<string, (store: StoreUnderTest) => Promise<void>
     await forgetting;
     const order = written.toSorted((a, b) => Number(revisionOf(a) - revisionOf(b)));
     for (const [index, runs] of (await reading).entries()) {
-      const mine = order.filter((entry) => entry.split(' ')[1]?.startsWith(prefixes[index] ?? '') === true);
+      const matching = order.filter((entry) => entry.split(' ')[1]?.startsWith(prefixes[index] ?? '') === true);
       for (const run of runs) {
-        const due = mine.filter((entry) => revisionOf(entry) > run.after);
+        const due = matching.filter((entry) => revisionOf(entry) > run.after);
         assert.deepEqual(run.told, run === runs.at(-1) ? due : due.slice(0, run.told.length), prefixes[index]);
       }
     }
   },
 
   async 'closing completes every stream, and every later call fails'(store) {
-    const { revision } = await put(store, '/a', versioned('one'));
+    const { revision } = await putDocument(store, '/a', versioned('one'));
     const ends = ['/', '/none'].map(
       (prefix) =>
         new Promise<void>((resolve, reject) => {
@@ -584,7 +586,7 @@ interface Run {
 
 const versioned = (name: string): Document => ({ bytes: Buffer.from(`{"rv":"","name":"${name}"}`), revisionAt: 7 });
 
-async function put(store: Store, key: string, value: Document): Promise<Entry> {
+async function putDocument(store: Store, key: string, value: Document): Promise<Entry> {
   const now = await store.get(key);
   return store.commit({ key, document: value, expect: now?.revision ?? 'absent' });
 }
@@ -608,7 +610,7 @@ async function conflict(commit: Promise<Entry>): Promise<WriteConflict> {
 function follow(store: Store, prefix: string, after: Revision) {
   const batches = changeBatches(store.changes(prefix, after));
   const waiting: string[] = [];
-  let told = 0;
+  let taken = 0;
   let progress: Revision | undefined;
   const read = async (): Promise<void> => {
     const { done, value } = await batches.next();
@@ -622,7 +624,7 @@ function follow(store: Store, prefix: string, after: Revision) {
     /** Returns the next `count` changes. */
     async take(count: number): Promise<readonly string[]> {
       while (waiting.length < count) await read();
-      told += count;
+      taken += count;
       return waiting.splice(0, count);
     },
     /** Returns the last progress mark; waits for one if there was none, which must arrive before any other change. */
@@ -633,7 +635,7 @@ function follow(store: Store, prefix: string, after: Revision) {
       }
       return progress;
     },
-    told: (): number => told + waiting.length,
+    told: (): number => taken + waiting.length,
     stop: (): void => void batches.return?.(),
   };
 }
@@ -651,10 +653,10 @@ function present<T>(value: T | undefined): T {
 }
 
 /** Lets all other pending work run once. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await turn();
+  while (!holds()) await nextTurn();
 }
 
 async function repeat(times: number, act: () => Promise<void>): Promise<void> {

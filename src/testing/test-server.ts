@@ -143,10 +143,12 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     { answers: (handle) => watches.answers(refusals.answers(handle)), ids: isStable ? stableIds() : undefined },
   );
   const asking = { fieldValidation, onWarning };
-  const mine = server.client(user, asking);
+  const userClient = server.client(user, asking);
   const admin = server.client(testAdmin, asking);
   const actorOf = (uid?: string): Client =>
-    runAs === undefined ? mine : clientOf(serviceAccountUser(runAs.namespace, runAs.name, uid), runAs.name, asking);
+    runAs === undefined
+      ? userClient
+      : clientOf(serviceAccountUser(runAs.namespace, runAs.name, uid), runAs.name, asking);
   const acting = { webhooks, objects, runnables, graceMs, runAs, refusals, admin, clientOf: actorOf, clock, log };
   const actors = await startActors(acting).catch(async (error: unknown) => {
     await server.stop();
@@ -154,7 +156,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   });
   actors.running.catch((error: unknown) => failed.abort(error));
   let isTold = false;
-  const ending = clientUntil(failed.signal, mine, () => {
+  const ending = clientUntil(failed.signal, userClient, () => {
     isTold = true;
   });
   const stop = once(async () => {

@@ -20,8 +20,8 @@ export interface UntilOptions {
 }
 
 function patienceMs(): number {
-  const given = Number(process.env['KEDGE_TEST_TIMEOUT_MS']);
-  return given > 0 ? given : 4_000;
+  const milliseconds = Number(process.env['KEDGE_TEST_TIMEOUT_MS']);
+  return milliseconds > 0 ? milliseconds : 4_000;
 }
 
 /**
@@ -48,7 +48,7 @@ export async function until<T extends ApiObject, F extends T | undefined = T | u
     selection: { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}` },
     look: () => resource.get(key),
     holds: (object) => holds(object),
-    told: (last) => `${shown(last)}${isOverlooked(last) ? overlooked : ''}`,
+    told: (last) => `${valueText(last)}${isOverlooked(last) ? overlooked : ''}`,
     timeoutMs,
     what,
   });
@@ -95,7 +95,7 @@ export async function untilAny<T extends ApiObject, F extends T = T>(
   return first as F;
 }
 
-interface Watching<S> extends Required<UntilOptions> {
+interface WatchOptions<S> extends Required<UntilOptions> {
   /** The objects whose changes may make the condition hold. */
   readonly selection: Selection;
   look(): Promise<S>;
@@ -106,7 +106,7 @@ interface Watching<S> extends Required<UntilOptions> {
 
 async function watching<T extends ApiObject, S>(
   resource: ResourceClient<T>,
-  { selection, look, holds, told, timeoutMs, what }: Watching<S>,
+  { selection, look, holds, told, timeoutMs, what }: WatchOptions<S>,
 ): Promise<S> {
   let last: S | undefined;
   let refusal: ApiError | undefined;
@@ -134,9 +134,9 @@ async function watching<T extends ApiObject, S>(
     watch();
     while (systemClock.now() < deadline) {
       // Checks again even without a change, because a watch may have ended.
-      const rest = new AbortController();
-      await Promise.race([change, systemClock.sleep(Math.min(250, deadline - systemClock.now()), rest.signal)]);
-      rest.abort();
+      const timeout = new AbortController();
+      await Promise.race([change, systemClock.sleep(Math.min(250, deadline - systemClock.now()), timeout.signal)]);
+      timeout.abort();
       change = new Promise<void>((resolve) => (changed = resolve));
       if (await isSo()) return last as S;
       if (subscription?.closed) watch();
@@ -147,8 +147,8 @@ async function watching<T extends ApiObject, S>(
   const answer = refusal === undefined ? '' : `; last answer: ${refusal.message}`;
   const failures = failuresReportedTo(resource);
   const meanwhile = failures === '' ? '' : `; meanwhile: ${failures}`;
-  const why = `last seen: ${told(last)}${answer}${meanwhile}`;
-  throw new NeverHeld(`${what}: not within ${timeoutMs} ms; ${why}`, { cause: refusal });
+  const detail = `last seen: ${told(last)}${answer}${meanwhile}`;
+  throw new NeverHeld(`${what}: not within ${timeoutMs} ms; ${detail}`, { cause: refusal });
 }
 
 /**
@@ -165,7 +165,7 @@ export async function eventually<R, F extends R = R>(
     const answer = await ask();
     if (holds(answer)) return answer as F;
     if (systemClock.now() >= deadline) {
-      throw new NeverHeld(`${what}: not within ${timeoutMs} ms; last answer: ${shown(answer)}`);
+      throw new NeverHeld(`${what}: not within ${timeoutMs} ms; last answer: ${valueText(answer)}`);
     }
     await systemClock.sleep(5);
   }
@@ -183,10 +183,10 @@ const toldNames = 50;
 
 function listText(objects: readonly ApiObject[]): string {
   if (objects.length === 0) return 'none';
-  const whole = objects.slice(0, toldWhole).map(shown);
+  const full = objects.slice(0, toldWhole).map(valueText);
   const named = objects.slice(toldWhole, toldWhole + toldNames).map((object) => keyText(keyOf(object)));
-  const more = objects.length - whole.length - named.length;
-  return `${objects.length}: ${[...whole, ...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')}`;
+  const more = objects.length - full.length - named.length;
+  return `${objects.length}: ${[...full, ...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', ')}`;
 }
 
 /** Removes managed fields, which are about half of an object and rarely of interest. */
@@ -204,7 +204,7 @@ const isMissing = (conditions: readonly unknown[] | null | undefined): boolean =
 const overlooked = ', which no controller has looked at: crd-names and crd-established have to run';
 
 /** Formats a value as JSON, or partially if it has no JSON form, such as one that contains itself. */
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   try {
     return stringify(withoutManagers(value)) ?? 'none';
   } catch {

@@ -140,8 +140,8 @@ function admissionWebhook<T extends ApiObject>(
       });
       if (verdict !== undefined) {
         const { operation, name, namespace, userInfo } = request;
-        const about = { kind: request.kind.kind, namespace, name, operation, user: userInfo.username };
-        context.log.info({ ...about, why: denial(verdict).message }, 'denied');
+        const logFields = { kind: request.kind.kind, namespace, name, operation, user: userInfo.username };
+        context.log.info({ ...logFields, why: denial(verdict).message }, 'denied');
       }
       return {
         allowed: verdict === undefined,
@@ -169,14 +169,14 @@ function admissionRequest<T extends ApiObject>(body: JsonObject): AdmissionReque
   for (const [name, value] of Object.entries({ kind, resource, userInfo })) {
     if (!isObject(value ?? null)) throw new UnreadableReview(`request.${name} is missing`);
   }
-  const given = { object: of('object') ?? undefined, oldObject: of('oldObject') ?? undefined };
+  const objects = { object: of('object') ?? undefined, oldObject: of('oldObject') ?? undefined };
   for (const name of objectsOf[operation as keyof typeof objectsOf]) {
-    if (!isObject(given[name])) throw new UnreadableReview(`request.${name} is missing`);
+    if (!isObject(objects[name])) throw new UnreadableReview(`request.${name} is missing`);
   }
   const { username, groups } = userInfo as JsonObject;
   return {
     ...body,
-    ...given,
+    ...objects,
     userInfo: { ...(userInfo as JsonObject), username: username ?? '', groups: groups ?? [] },
     dryRun: of('dryRun') === true,
     options: of('options') ?? undefined,

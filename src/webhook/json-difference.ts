@@ -17,21 +17,21 @@ export function jsonDifference(before: Json, after: Json): readonly PatchOperati
     const [from, to, path] = pair;
     if (isObject(from) && isObject(to)) {
       for (const name of Object.keys(from)) {
-        if (!Object.hasOwn(to, name)) operations.push({ op: 'remove', path: at(path, name) });
+        if (!Object.hasOwn(to, name)) operations.push({ op: 'remove', path: pointerTo(path, name) });
       }
       for (const name of Object.keys(to)) {
         const value = memberOf(to, name);
-        if (Object.hasOwn(from, name)) pairs.push([memberOf(from, name), value, at(path, name)]);
-        else operations.push({ op: 'add', path: at(path, name), value });
+        if (Object.hasOwn(from, name)) pairs.push([memberOf(from, name), value, pointerTo(path, name)]);
+        else operations.push({ op: 'add', path: pointerTo(path, name), value });
       }
     } else if (isList(from) && isList(to)) {
       // From the end, because removing an item moves up those after it.
       for (let index = from.length - 1; index >= to.length; index--) {
-        operations.push({ op: 'remove', path: at(path, String(index)) });
+        operations.push({ op: 'remove', path: pointerTo(path, String(index)) });
       }
       for (const [index, value] of to.entries()) {
-        if (index < from.length) pairs.push([from[index] ?? null, value, at(path, String(index))]);
-        else operations.push({ op: 'add', path: at(path, '-'), value });
+        if (index < from.length) pairs.push([from[index] ?? null, value, pointerTo(path, String(index))]);
+        else operations.push({ op: 'add', path: pointerTo(path, '-'), value });
       }
     } else if (from !== to) operations.push({ op: 'replace', path, value: to });
   }
@@ -41,4 +41,4 @@ export function jsonDifference(before: Json, after: Json): readonly PatchOperati
 const memberOf = (object: JsonObject, name: string): Json => member(object, name) ?? null;
 
 /** Returns the JSON Pointer (RFC 6901) of a member or item. */
-const at = (path: string, name: string): string => `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+const pointerTo = (path: string, name: string): string => `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;

@@ -28,7 +28,7 @@ const largeBytes = 1_048_576;
 const answeredBytes = 8_388_608;
 
 /** A body that is being received or processed. */
-interface Held {
+interface PendingBody {
   counted: number;
   giveUp(): void;
 }
@@ -39,11 +39,11 @@ interface Held {
  */
 export class ReviewIntake {
   readonly #mostHeld: number;
-  #held = 0;
+  #heldBytes = 0;
   /** Bodies that are not complete yet, the oldest first. */
-  readonly #coming = new Set<Held>();
-  readonly #large = new Room(1);
-  readonly #others = new Room(answeredBytes);
+  readonly #coming = new Set<PendingBody>();
+  readonly #large = new Semaphore(1);
+  readonly #others = new Semaphore(answeredBytes);
 
   constructor({ heldBytes = defaultHeldBytes }: IntakeLimits = {}) {
     this.#mostHeld = heldBytes;
@@ -57,25 +57,25 @@ export class ReviewIntake {
   async body({ request, response }: Exchange, maxBytes: number): Promise<Buffer> {
     let size = 0;
     let isGivenUp = false;
-    const held: Held = { counted: 0, giveUp: () => {} };
+    const pending: PendingBody = { counted: 0, giveUp: () => {} };
     const release = (): void => {
-      this.#coming.delete(held);
-      this.#held -= held.counted;
-      held.counted = 0;
+      this.#coming.delete(pending);
+      this.#heldBytes -= pending.counted;
+      pending.counted = 0;
     };
     const count = (chunk: Buffer): void => {
       size += chunk.length;
       const counted = Math.max(0, size - uncountedBytes);
-      this.#held += counted - held.counted;
-      held.counted = counted;
-      if (this.#held > this.#mostHeld) this.#giveUpOldest();
+      this.#heldBytes += counted - pending.counted;
+      pending.counted = counted;
+      if (this.#heldBytes > this.#mostHeld) this.#giveUpOldest();
     };
     const stopCounting = (): void => void request.off('data', count);
     response.once('close', release);
-    this.#coming.add(held);
+    this.#coming.add(pending);
     try {
       return await readBody(request, request.headers['content-length'], maxBytes, (giveUp) => {
-        held.giveUp = () => {
+        pending.giveUp = () => {
           isGivenUp = true;
           stopCounting();
           release();
@@ -87,7 +87,7 @@ export class ReviewIntake {
       throw isGivenUp ? new Overloaded('too many concurrent reviews') : error;
     } finally {
       stopCounting();
-      this.#coming.delete(held);
+      this.#coming.delete(pending);
     }
   }
 
@@ -98,16 +98,16 @@ export class ReviewIntake {
 
   /** Gives up incomplete bodies, the oldest first and the newest last, until no more is held than allowed. */
   #giveUpOldest(): void {
-    for (const held of this.#coming) {
-      if (held.counted === 0) continue;
-      held.giveUp();
-      if (this.#held <= this.#mostHeld) return;
+    for (const pending of this.#coming) {
+      if (pending.counted === 0) continue;
+      pending.giveUp();
+      if (this.#heldBytes <= this.#mostHeld) return;
     }
   }
 }
 
 /** A weighted semaphore; work that waits is admitted in order of arrival. */
-class Room {
+class Semaphore {
   #free: number;
   readonly #waiting = new Set<{ readonly space: number; enter(): void }>();
 

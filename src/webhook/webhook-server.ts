@@ -81,8 +81,8 @@ export async function openWebhookServer(
     (request, response) => void answers.answer(request, response).catch(() => response.destroy()),
   );
   const take = ([cert = '', key = '']: readonly string[]): void => {
-    for (const [what, text] of Object.entries({ certificate: cert, key }))
-      if (!text) throw new Error(`${what} is missing`);
+    for (const [member, text] of Object.entries({ certificate: cert, key }))
+      if (!text) throw new Error(`${member} is missing`);
     server.setSecureContext({ cert, key, minVersion: 'TLSv1.2', ...callers });
   };
   if ('certificateFile' in options)
@@ -97,7 +97,7 @@ export async function openWebhookServer(
 }
 
 /** Thrown to send an error response instead of a review. */
-class Refusal extends Error {
+class RefusedRequest extends Error {
   readonly code: number;
   readonly headers: Readonly<Record<string, string>>;
   constructor(code: number, message: string, headers: Readonly<Record<string, string>> = {}) {
@@ -136,13 +136,13 @@ class ReviewAnswers {
     response.on('error', () => {});
     // A response that waits for the one before it is not notified when its connection closes.
     const { socket } = request;
-    const left = (): void => {
+    const onSocketClosed = (): void => {
       if (!response.closed) response.destroy().emit('close');
     };
     // Pipelined probes are all answered, as many as their responses fit; each adds a listener.
-    socket.setMaxListeners(0).once('close', left);
+    socket.setMaxListeners(0).once('close', onSocketClosed);
     response.once('close', () => {
-      socket.off('close', left);
+      socket.off('close', onSocketClosed);
       gone.abort(unheard);
       answered?.(response.headersSent ? response.statusCode : callerLeft, (clock.monotonic() - startedAt) / 1_000);
     });
@@ -169,16 +169,16 @@ class ReviewAnswers {
     const { clock, signal } = this.#context;
     // During shutdown the connection closes, so that the caller can retry elsewhere.
     response.writeHead(code, signal.aborted ? { ...headers, connection: 'close' } : headers).end(text);
-    const taken = new AbortController();
-    response.once('close', () => taken.abort());
-    void clock.sleep(unreadMs, taken.signal).then(() => response.destroy());
+    const closed = new AbortController();
+    response.once('close', () => closed.abort());
+    void clock.sleep(unreadMs, closed.signal).then(() => response.destroy());
   }
 
   async #answerOf(exchange: Exchange, webhook: Webhook, context: ReviewContext): Promise<string> {
     const { method, headers } = exchange.request;
-    if (method !== 'POST') throw new Refusal(405, 'reviews must be sent with POST', { allow: 'POST' });
+    if (method !== 'POST') throw new RefusedRequest(405, 'reviews must be sent with POST', { allow: 'POST' });
     const mediaType = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
-    if (mediaType !== 'application/json') throw new Refusal(415, 'a review must be application/json');
+    if (mediaType !== 'application/json') throw new RefusedRequest(415, 'a review must be application/json');
     const intake = this.#intakes[webhook.review];
     const body = await intake.body(exchange, webhook.maxBytes).catch(refuse);
     return intake.answering(body.length, context.signal, async () => {
@@ -196,7 +196,7 @@ const unheard = new Error('the caller no longer waits for the answer');
 
 function probed(request: IncomingMessage, path: string, response: ServerResponse): void {
   if (request.method !== 'GET' || !['/healthz', '/readyz'].includes(path))
-    throw new Refusal(404, `nothing is served at ${JSON.stringify(path)}`);
+    throw new RefusedRequest(404, `nothing is served at ${JSON.stringify(path)}`);
   response.writeHead(200, { 'content-type': 'text/plain' }).end('ok');
 }
 
@@ -235,13 +235,13 @@ function* until<R>(signal: AbortSignal, steps: Steps<R>): Steps<R> {
 
 /** Throws an error for a body that was not accepted, as a Refusal if its status is known. */
 function refuse(error: unknown): never {
-  if (error instanceof Overloaded) throw new Refusal(429, error.message, { 'retry-after': '1' });
-  throw error instanceof ApiError ? new Refusal(error.code, error.message) : error;
+  if (error instanceof Overloaded) throw new RefusedRequest(429, error.message, { 'retry-after': '1' });
+  throw error instanceof ApiError ? new RefusedRequest(error.code, error.message) : error;
 }
 
-function refusalOf(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  if (error instanceof UnreadableReview) return new Refusal(400, error.message);
+function refusalOf(error: unknown): RefusedRequest {
+  if (error instanceof RefusedRequest) return error;
+  if (error instanceof UnreadableReview) return new RefusedRequest(400, error.message);
   // The caller does not learn what failed.
-  return new Refusal(500, 'the webhook failed');
+  return new RefusedRequest(500, 'the webhook failed');
 }

@@ -88,5 +88,5 @@ export const podCertificateRule: NodeRule = async ({ node, attributes, objects, 
   return undefined;
 };
 
-const notFoundYet = (what: string, name: string, { message }: ApiError): ApiError =>
-  untyped(`while retrieving ${what} ${name} named in the PodCertificateRequest: ${message}`);
+const notFoundYet = (kindText: string, name: string, { message }: ApiError): ApiError =>
+  untyped(`while retrieving ${kindText} ${name} named in the PodCertificateRequest: ${message}`);

@@ -29,7 +29,7 @@ export const notCached = ({ singular }: ResourceType, name: string): ApiError =>
   notFound({ group: '', plural: singular, name });
 
 /** Returns a member of an untyped value; undefined also if it is null. */
-export function memberOf(given: unknown, member: string): unknown {
-  if (typeof given !== 'object' || given === null || !Object.hasOwn(given, member)) return undefined;
-  return (given as Readonly<Record<string, unknown>>)[member] ?? undefined;
+export function memberOf(value: unknown, member: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, member)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[member] ?? undefined;
 }

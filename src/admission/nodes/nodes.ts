@@ -9,27 +9,29 @@ import { memberOf, type NodeRule } from './node-write.js';
 /** Checks that a node agent writes only its own Node, and no taints or labels that could attract pods. */
 export const nodeRule: NodeRule = async ({ node, attributes, domains }) => {
   const { operation, object, previous } = attributes;
-  const who = `node ${quote(node)}`;
+  const nodeText = `node ${quote(node)}`;
   const name = nameOf(attributes);
-  if (name !== node) return `${who} is not allowed to modify node ${quote(name)}`;
+  if (name !== node) return `${nodeText} is not allowed to modify node ${quote(name)}`;
   const [next, last] = [asNode(object), asNode(previous)];
   if (operation === 'CREATE') {
     if (specOf(next, 'configSource') !== undefined) {
-      return `${who} is not allowed to create pods with a non-nil configSource`;
+      return `${nodeText} is not allowed to create pods with a non-nil configSource`;
     }
     const labels = forbiddenLabels(next, undefined, domains);
-    return labels.length > 0 ? `${who} is not allowed to set the following labels: ${labels.join(', ')}` : undefined;
+    return labels.length > 0
+      ? `${nodeText} is not allowed to set the following labels: ${labels.join(', ')}`
+      : undefined;
   }
   if (operation !== 'UPDATE') return undefined;
   const source = specOf(next, 'configSource');
   if (source !== undefined && !isDeepStrictEqual(source, specOf(last, 'configSource'))) {
-    return `${who} is not allowed to update configSource to a new non-nil configSource`;
+    return `${nodeText} is not allowed to update configSource to a new non-nil configSource`;
   }
   if (!isDeepStrictEqual(specOf(next, 'taints') ?? [], specOf(last, 'taints') ?? [])) {
-    return `${who} is not allowed to modify taints`;
+    return `${nodeText} is not allowed to modify taints`;
   }
   if (!isDeepStrictEqual(next?.metadata.ownerReferences ?? [], last?.metadata.ownerReferences ?? [])) {
-    return `${who} is not allowed to modify ownerReferences`;
+    return `${nodeText} is not allowed to modify ownerReferences`;
   }
   const labels = forbiddenLabels(next, last, domains);
   return labels.length > 0 ? `is not allowed to modify labels: ${labels.join(', ')}` : undefined;

@@ -59,24 +59,24 @@ async function podCreateRefusal(write: NodeWrite): Promise<Refusal> {
   const { node, attributes, domains } = write;
   const pod = asPod(attributes.object);
   if (pod === undefined) return 'no such pod';
-  const who = `node ${quote(node)}`;
+  const nodeText = `node ${quote(node)}`;
   const mirror = signerKeyIn(domains, mirrorAnnotation);
   if (!Object.hasOwn(pod.metadata.annotations ?? {}, mirror)) {
-    return `pod does not have ${quote(mirror)} annotation, ${who} can only create mirror pods`;
+    return `pod does not have ${quote(mirror)} annotation, ${nodeText} can only create mirror pods`;
   }
-  if (pod.spec?.nodeName !== node) return `${who} can only create pods with spec.nodeName set to itself`;
-  return (await ownerRefusal(write, pod)) ?? referenceRefusal(who, pod);
+  if (pod.spec?.nodeName !== node) return `${nodeText} can only create pods with spec.nodeName set to itself`;
+  return (await ownerRefusal(write, pod)) ?? referenceRefusal(nodeText, pod);
 }
 
 async function ownerRefusal({ node, objects }: NodeWrite, { metadata }: Pod): Promise<Refusal> {
-  const who = `node ${quote(node)}`;
+  const nodeText = `node ${quote(node)}`;
   const [owner, ...others] = metadata.ownerReferences ?? [];
-  if (others.length > 0) return `${who} can only create pods with a single owner reference set to itself`;
+  if (others.length > 0) return `${nodeText} can only create pods with a single owner reference set to itself`;
   if (owner === undefined || owner.apiVersion !== Nodes.version || owner.kind !== Nodes.kind || owner.name !== node) {
-    return `${who} can only create pods with an owner reference set to itself`;
+    return `${nodeText} can only create pods with an owner reference set to itself`;
   }
-  if (!owner.controller) return `${who} can only create pods with a controller owner reference set to itself`;
-  if (owner.blockOwnerDeletion) return `${who} must not set blockOwnerDeletion on an owner reference`;
+  if (!owner.controller) return `${nodeText} can only create pods with a controller owner reference set to itself`;
+  if (owner.blockOwnerDeletion) return `${nodeText} must not set blockOwnerDeletion on an owner reference`;
   const found = await objects.get(Nodes, { name: node });
   if (found === undefined) return notCached(Nodes, node);
   return owner.uid === found.metadata.uid
@@ -88,9 +88,9 @@ async function ownerRefusal({ node, objects }: NodeWrite, { metadata }: Pod): Pr
  * Returns the refusal of a pod with references: by creating such a pod, a node agent could gain access to other
  * objects.
  */
-function referenceRefusal(who: string, pod: Pod): Refusal {
-  const what = referencedBy(pod);
-  return what === undefined ? undefined : `${who} can not create pods that reference ${what}`;
+function referenceRefusal(nodeText: string, pod: Pod): Refusal {
+  const referenced = referencedBy(pod);
+  return referenced === undefined ? undefined : `${nodeText} can not create pods that reference ${referenced}`;
 }
 
 function referencedBy(pod: Pod): string | undefined {
@@ -100,7 +100,7 @@ function referencedBy(pod: Pod): string | undefined {
   if (resourceClaimsOf(pod).length > 0) return 'resourceclaims';
   return sourcesIn(pod)
     .map((source) => referencedVia.get(source))
-    .find((what) => what !== undefined);
+    .find((plural) => plural !== undefined);
 }
 
 /** Volume sources that refer to objects of kinds that are not checked above. */

@@ -71,12 +71,12 @@ export function compiledOnce<P extends { readonly spec?: object }, C>(
 }
 
 function* compileCommon(
-  { paramKind, variables: given = [], matchConditions = [] }: AdmissionPolicySpec,
+  { paramKind, variables: declared = [], matchConditions = [] }: AdmissionPolicySpec,
   hasVariables: boolean,
 ): Steps<CompiledPolicy & { readonly compiler: PolicyCompiler }> {
   const compiler = policyCompiler({ hasParams: Boolean(paramKind), hasVariables });
   const variables = new Map<string, Prepared>();
-  for (const { name, expression } of given) {
+  for (const { name, expression } of declared) {
     yield;
     variables.set(name, yield* compiler.variable(name, expression));
   }
@@ -87,10 +87,10 @@ function* compileCommon(
 }
 
 function* each<T, R>(items: readonly T[], make: (item: T) => Steps<R>): Steps<readonly R[]> {
-  const made: R[] = [];
+  const results: R[] = [];
   for (const item of items) {
     yield;
-    made.push(yield* make(item));
+    results.push(yield* make(item));
   }
-  return made;
+  return results;
 }

@@ -66,9 +66,9 @@ export async function evaluatePolicy(policy: CompiledValidations, parts: Evaluat
     if (messages.results === undefined) return failed(`failed messageExpression: ${overBudget}`, seconds);
     if (result.value === true) return { seconds };
     const { of } = policy.validations[at] as CompiledValidations['validations'][number];
-    const said = messages.results[at];
+    const evaluated = messages.results[at];
     const message =
-      (said !== undefined && 'value' in said ? usableMessage(said.value) : '') ||
+      (evaluated !== undefined && 'value' in evaluated ? usableMessage(evaluated.value) : '') ||
       trimSpace(of.message ?? '') ||
       `failed expression: ${trimSpace(of.expression)}`;
     return { denial: { message, ...(of.reason ? { reason: of.reason } : {}) }, seconds };

@@ -34,13 +34,13 @@ export interface ExpressionParts {
 /** Evaluates the match conditions of a policy. */
 export async function evaluateConditions(policy: CompiledPolicy, parts: ExpressionParts): Promise<ConditionsVerdict> {
   const { clock, onConditions } = parts;
-  const begun = clock?.monotonic() ?? 0;
+  const start = clock?.monotonic() ?? 0;
   const { results } = await evaluateList(policy, policy.conditions, matchConditionsCostBudget, parts, {
     hasAuthorizer: true,
     hasNamespace: false,
   });
   const verdict = conditionsVerdict(results);
-  onConditions?.({ verdict, seconds: ((clock?.monotonic() ?? 0) - begun) / 1_000 });
+  onConditions?.({ verdict, seconds: ((clock?.monotonic() ?? 0) - start) / 1_000 });
   return verdict;
 }
 
@@ -52,8 +52,8 @@ export function evaluateList(
   { variables, decisions, turns, clock }: ExpressionParts,
   options: { readonly hasAuthorizer: boolean; readonly hasNamespace: boolean },
 ): ReturnType<typeof evaluateExpressions> {
-  const given = variables(options);
-  const own = new PolicyVariables(composed, (name) => (name === 'variables' ? own : given(name)));
+  const requestVariables = variables(options);
+  const own = new PolicyVariables(composed, (name) => (name === 'variables' ? own : requestVariables(name)));
   return evaluateExpressions(expressions, budget, {
     variables: own.resolve,
     decisions,

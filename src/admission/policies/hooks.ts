@@ -30,12 +30,12 @@ export interface BindingHook<B extends AdmissionPolicyBinding> {
   readonly constraints: Constraints | undefined;
 }
 
-const constraintsOf = (given: MatchResources): Constraints => ({
-  namespaceSelector: labelSelectorFrom(given.namespaceSelector ?? undefined),
-  objectSelector: labelSelectorFrom(given.objectSelector ?? undefined),
-  rules: given.resourceRules ?? [],
-  excluded: given.excludeResourceRules ?? [],
-  matchPolicy: given.matchPolicy,
+const constraintsOf = (resources: MatchResources): Constraints => ({
+  namespaceSelector: labelSelectorFrom(resources.namespaceSelector ?? undefined),
+  objectSelector: labelSelectorFrom(resources.objectSelector ?? undefined),
+  rules: resources.resourceRules ?? [],
+  excluded: resources.excludeResourceRules ?? [],
+  matchPolicy: resources.matchPolicy,
 });
 
 /** Returns the policies that have bindings, sorted by name. Both lists must be sorted by name. */
@@ -52,14 +52,14 @@ export function policyHooks<P extends AdmissionPolicy, B extends AdmissionPolicy
   }
   return policies.flatMap((policy): readonly PolicyHook<P, B>[] => {
     const name = policy.metadata.name ?? '';
-    const mine = byPolicy.get(name) ?? [];
-    if (mine.length === 0) return [];
+    const ownBindings = byPolicy.get(name) ?? [];
+    if (ownBindings.length === 0) return [];
     return [
       {
         policy,
         name,
         constraints: constraintsOf(policy.spec?.matchConstraints ?? {}),
-        bindings: mine.map((binding) => ({
+        bindings: ownBindings.map((binding) => ({
           binding,
           name: binding.metadata.name ?? '',
           constraints: binding.spec?.matchResources ? constraintsOf(binding.spec.matchResources) : undefined,

@@ -22,7 +22,7 @@ import { isSubjectToPolicies, type PolicyParts, PolicyRequest } from './request.
 
 const name = 'MutatingAdmissionPolicy';
 
-type Bound = BindingHook<MutatingAdmissionPolicyBinding>;
+type BoundPolicy = BindingHook<MutatingAdmissionPolicyBinding>;
 type Hook = PolicyHook<MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding>;
 
 export interface MutatingParts extends PolicyParts {
@@ -46,7 +46,7 @@ const compiledOf = compiledOnce<MutatingAdmissionPolicy, CompiledMutations>(comp
 /** A policy with one of its bindings and one of its parameters. */
 interface Invocation {
   readonly hook: Hook;
-  readonly binding: Bound;
+  readonly binding: BoundPolicy;
   readonly params: ApiObject | null;
   /** The requested resource in the version that the policy's rules name. */
   readonly as: ResourceKind;
@@ -64,7 +64,7 @@ interface Version {
 /** Runs all policies on one request. */
 class Mutating {
   readonly #parts: MutatingParts;
-  readonly #given: ApiObject;
+  readonly #original: ApiObject;
   readonly #request: PolicyRequest;
   readonly #rounds: ReinvocationContext;
   readonly #reinvocation: Reinvocation;
@@ -73,7 +73,7 @@ class Mutating {
 
   constructor(attributes: AdmissionAttributes, object: ApiObject, parts: MutatingParts, rounds: ReinvocationContext) {
     this.#parts = parts;
-    this.#given = object;
+    this.#original = object;
     this.#request = new PolicyRequest(attributes, parts);
     this.#rounds = rounds;
     this.#reinvocation = Reinvocation.of(rounds, name);
@@ -83,10 +83,10 @@ class Mutating {
   async run(): Promise<ApiObject> {
     const invocations: Invocation[] = [];
     for (const hook of this.#parts.hooks()) {
-      await this.#turn();
+      await this.#takeTurn();
       invocations.push(...(await this.#invocationsOf(hook)));
     }
-    const object = invocations.length === 0 ? this.#given : await this.#invokeAll(invocations);
+    const object = invocations.length === 0 ? this.#original : await this.#invokeAll(invocations);
     const [first] = this.#failures;
     if (first === undefined) return object;
     const refusal = forbidden(admissionSubject(this.#request.attributes), first.message);
@@ -116,8 +116,8 @@ class Mutating {
         if (!(await request.isBound(binding))) continue;
         const version = await this.#versionOf(as, hook);
         if (version === undefined) continue;
-        for (const given of await request.parameters(resource, binding)) {
-          const params = given !== null && resource?.isBuiltIn ? withoutTypes(given) : given;
+        for (const parameter of await request.parameters(resource, binding)) {
+          const params = parameter !== null && resource?.isBuiltIn ? withoutTypes(parameter) : parameter;
           found.push({ hook, binding, params, as, version });
         }
       } catch (error) {
@@ -140,20 +140,20 @@ class Mutating {
       return undefined;
     }
     const { object, previous } = seen;
-    const made: Version = { as, previous, object: object as ApiObject, isChanged: false };
-    this.#versions.set(key, made);
-    return made;
+    const created: Version = { as, previous, object: object as ApiObject, isChanged: false };
+    this.#versions.set(key, created);
+    return created;
   }
 
   async #invokeAll(invocations: readonly Invocation[]): Promise<ApiObject> {
     const isRepeat = this.#rounds.round > 0;
     const reinvocation = this.#reinvocation;
     const { kinds } = this.#parts;
-    if (isRepeat && !kinds.same(reinvocation.left, this.#given)) reinvocation.changed();
+    if (isRepeat && !kinds.same(reinvocation.left, this.#original)) reinvocation.changed();
     const namespace = await this.#request.namespace();
     let last: Version | undefined;
     for (const invocation of invocations) {
-      await this.#turn();
+      await this.#takeTurn();
       const { hook, version } = invocation;
       const policy = await compiledOf(hook.policy, this.#request.turns);
       if (!(await this.#holds(policy, invocation, namespace))) continue;
@@ -167,7 +167,7 @@ class Mutating {
       if (!kinds.same(before, version.object)) this.#changed();
       reinvocation.asked(id, hook.policy.spec?.reinvocationPolicy);
     }
-    const object = last?.isChanged ? await this.#asGiven(last) : this.#given;
+    const object = last?.isChanged ? await this.#asOriginal(last) : this.#original;
     if (last?.isChanged) this.#changed();
     reinvocation.left = object;
     return object;
@@ -193,7 +193,7 @@ class Mutating {
   ): Promise<void> {
     const { hook, binding, version } = invocation;
     const { clock, metrics } = this.#parts;
-    const begun = clock.monotonic();
+    const start = clock.monotonic();
     let failure: string | undefined;
     try {
       const value = await evaluated(policy, mutation, this.#partsOf(invocation, namespaceObject));
@@ -204,10 +204,10 @@ class Mutating {
       if (!(error instanceof MutationFailed)) throw error;
       this.#failed(hook, binding, failure);
     } finally {
-      const seconds = (clock.monotonic() - begun) / 1_000;
+      const seconds = (clock.monotonic() - start) / 1_000;
       metrics?.mutated({ policy: hook.name, binding: binding.name, failure, seconds });
     }
-    await this.#turn();
+    await this.#takeTurn();
   }
 
   async #applied(mutation: CompiledMutation, value: Value, { as, object }: Version): Promise<ApiObject> {
@@ -225,11 +225,11 @@ class Mutating {
   }
 
   /** Returns the object with all its changes, in the version of the request. */
-  async #asGiven({ as, object }: Version): Promise<ApiObject> {
+  async #asOriginal({ as, object }: Version): Promise<ApiObject> {
     const { kinds } = this.#parts;
-    const given = this.#request.original;
+    const original = this.#request.original;
     try {
-      return (await convertAttributes(kinds, { as, object, previous: undefined }, given)).object ?? object;
+      return (await convertAttributes(kinds, { as, object, previous: undefined }, original)).object ?? object;
     } catch (error) {
       throw internalError(`failed to convert object: ${messageOf(error)}`, error);
     }
@@ -241,24 +241,24 @@ class Mutating {
   }
 
   /** Yields to the event loop, and throws if the caller no longer waits for the response. */
-  async #turn(): Promise<void> {
+  async #takeTurn(): Promise<void> {
     const { attributes, turns } = this.#request;
     if (!turns.isDue) return;
     await turns.next();
     if (isAbandoned(attributes, this.#parts.clock)) throw timeout('request did not complete within requested timeout');
   }
 
-  #misconfigured(hook: Hook, binding: Bound | undefined, error: unknown): void {
+  #misconfigured(hook: Hook, binding: BoundPolicy | undefined, error: unknown): void {
     if (failsOpen(hook)) return;
     const of = binding === undefined ? quote(hook.name) : `'${hook.name}' with binding '${binding.name}'`;
-    const what = binding === undefined ? 'policy' : 'binding';
-    this.#failures.push({ message: `policy ${of} denied request: failed to configure ${what}: ${messageOf(error)}` });
+    const target = binding === undefined ? 'policy' : 'binding';
+    this.#failures.push({ message: `policy ${of} denied request: failed to configure ${target}: ${messageOf(error)}` });
   }
 
-  #failed(hook: Hook, { name: binding }: Bound, why: string): void {
+  #failed(hook: Hook, { name: binding }: BoundPolicy, message: string): void {
     if (failsOpen(hook)) return;
     this.#failures.push({
-      message: `policy '${hook.name}' with binding '${binding}' denied request: ${why}`,
+      message: `policy '${hook.name}' with binding '${binding}' denied request: ${message}`,
       reason: 'Invalid',
     });
   }

@@ -36,8 +36,8 @@ export async function parametersOf(
     const one = await resource.get({ ...within, name });
     found = one === undefined ? [] : [one];
   } else {
-    const wanted = labelSelectorFrom(selector ?? undefined);
-    found = (await resource.list(within)).filter(({ metadata }) => wanted.matches(metadata.labels));
+    const labelSelector = labelSelectorFrom(selector ?? undefined);
+    found = (await resource.list(within)).filter(({ metadata }) => labelSelector.matches(metadata.labels));
   }
   if (found.length === 0 && parameterNotFoundAction === 'Deny') {
     throw new ParameterError('no params found for policy binding with `Deny` parameterNotFoundAction');

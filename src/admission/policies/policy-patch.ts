@@ -23,25 +23,25 @@ export async function policyPatchOf(
   value: Value,
   turns: TurnTaking,
 ): Promise<PolicyPatch> {
-  const room: OutputBudget = { values: mostValues, bytes: maxRequestBytes };
+  const budget: OutputBudget = { values: mostValues, bytes: maxRequestBytes };
   return patchType === 'JSONPatch'
-    ? { operations: await runInTurns(operationsOf(value, room), turns) }
-    : { configuration: await runInTurns(configurationIn(value, room), turns) };
+    ? { operations: await runInTurns(operationsOf(value, budget), turns) }
+    : { configuration: await runInTurns(configurationIn(value, budget), turns) };
 }
 
-function* configurationIn(value: Value, room: OutputBudget): Steps<JsonObject> {
+function* configurationIn(value: Value, budget: OutputBudget): Steps<JsonObject> {
   if (!(value instanceof PatchStruct)) {
     throw new MutationFailed(`unsupported return type from ApplyConfiguration expression: ${typeName(value)}`);
   }
   checkNames(value, objectTypeName);
   try {
-    return yield* configurationOf(value, room);
+    return yield* configurationOf(value, budget);
   } catch (error) {
     throw error instanceof InvalidPatchValue ? new MutationFailed(error.message, { cause: error }) : error;
   }
 }
 
-function* operationsOf(value: Value, room: OutputBudget): Steps<readonly PatchOperation[]> {
+function* operationsOf(value: Value, budget: OutputBudget): Steps<readonly PatchOperation[]> {
   if (!isList(value)) throw new MutationFailed('type mismatch: JSONPatchType.expression should evaluate to array');
   const operations: PatchOperation[] = [];
   for (let at = 0; at < value.size; at++) {
@@ -49,12 +49,12 @@ function* operationsOf(value: Value, room: OutputBudget): Steps<readonly PatchOp
     if (!(operation instanceof PatchStruct)) {
       throw new MutationFailed('type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch');
     }
-    operations.push(yield* operationOf(operation, room));
+    operations.push(yield* operationOf(operation, budget));
   }
   return operations;
 }
 
-function* operationOf(written: PatchStruct, room: OutputBudget): Steps<PatchOperation> {
+function* operationOf(written: PatchStruct, budget: OutputBudget): Steps<PatchOperation> {
   const text = (field: string): string => {
     const value = written.get(field);
     return typeof value === 'string' ? value : '';
@@ -67,12 +67,12 @@ function* operationOf(written: PatchStruct, room: OutputBudget): Steps<PatchOper
       op: readable(text('op')) ?? 'unknown',
       path: readable(text('path')),
       from: from === '' ? undefined : readable(from),
-      value: value === undefined ? undefined : yield* patchValueOf(value, room),
+      value: value === undefined ? undefined : yield* patchValueOf(value, budget),
     };
   } catch (error) {
     if (!(error instanceof InvalidPatchValue)) throw error;
-    const why = 'JSONPath valueExpression evaluated to a type that could not marshal to JSON';
-    throw new MutationFailed(`${why}: ${error.message}`, { cause: error });
+    const problem = 'JSONPath valueExpression evaluated to a type that could not marshal to JSON';
+    throw new MutationFailed(`${problem}: ${error.message}`, { cause: error });
   }
 }
 
@@ -94,11 +94,11 @@ function readable(text: string): string | undefined {
  */
 function checkNames(written: PatchStruct, expected: string): void {
   const wrong: string[] = [];
-  let left = mostValues;
+  let remaining = mostValues;
   const open: { readonly value: Value; readonly name: string }[] = [{ value: written, name: expected }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, name } = next;
-    if (--left < 0) throw new MutationFailed('the result of the expression is too large');
+    if (--remaining < 0) throw new MutationFailed('the result of the expression is too large');
     if (value instanceof PatchStruct) {
       if (value.name !== name) {
         wrong.push(
@@ -111,7 +111,7 @@ function checkNames(written: PatchStruct, expected: string): void {
     } else if (value instanceof Failure || typeof value !== 'object' || value === null || !('kind' in value)) continue;
     else if ('plain' in value) continue;
     else if (value.kind === 'list') {
-      if (value.size > left) throw new MutationFailed('the result of the expression is too large');
+      if (value.size > remaining) throw new MutationFailed('the result of the expression is too large');
       for (let at = value.size - 1; at >= 0; at--) open.push({ value: value.at(at), name });
     } else if (value.kind === 'map') {
       for (const key of value.keys()) open.push({ value: value.get(key) ?? null, name });

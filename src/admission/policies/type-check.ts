@@ -41,19 +41,19 @@ export function* typeWarnings(
   const complaints: Complain[] = [];
   for (const kind of kinds) complaints.push(yield* complainOf(kind, spec, served));
   const warnings: ExpressionWarning[] = [];
-  let room = mostText;
+  let remaining = mostText;
   for (const { fieldRef, expression } of expressionsOf(spec)) {
     const found: string[] = [];
     for (const complain of complaints) {
       yield;
       const complaint = yield* complain(expression);
       if (complaint === undefined) continue;
-      found.push(complaint.length > room ? `${linesWithin(complaint, room)}${more}` : complaint);
-      room -= complaint.length;
-      if (room < 0) break;
+      found.push(complaint.length > remaining ? `${linesWithin(complaint, remaining)}${more}` : complaint);
+      remaining -= complaint.length;
+      if (remaining < 0) break;
     }
     if (found.length > 0) warnings.push({ fieldRef, warning: found.join('\n') });
-    if (room < 0) break;
+    if (remaining < 0) break;
   }
   return warnings;
 }
@@ -97,9 +97,9 @@ function* matchedKinds(
   const found = new Set<ServedKind>();
   for (const rule of rules) {
     yield;
-    const asked = kindsOfRule(rule, served);
-    for (const { one } of asked) found.add(one);
-    if (asked.length === maxKinds) break;
+    const matching = kindsOfRule(rule, served);
+    for (const { one } of matching) found.add(one);
+    if (matching.length === maxKinds) break;
   }
   return [...found].sort(
     (a, b) => compareText(a.group, b.group) || compareText(a.version, b.version) || compareText(a.kind, b.kind),
@@ -107,7 +107,7 @@ function* matchedKinds(
 }
 
 /** A kind, with the group and the name that the rule contains. */
-interface Asked {
+interface RequestedKind {
   readonly one: ServedKind;
   readonly group: string;
   readonly name: string;
@@ -117,17 +117,17 @@ interface Asked {
 function kindsOfRule(
   { apiGroups = [], apiVersions = [], resources = [] }: NamedRuleWithOperations,
   served: readonly ServedKind[],
-): readonly Asked[] {
+): readonly RequestedKind[] {
   if ([...apiGroups, ...apiVersions].some((name) => name.includes('*'))) return [];
   const [groups, versions, names] = [new Set(apiGroups), new Set(apiVersions), new Set(resources)];
-  const asked = served.flatMap((one): readonly Asked[] => {
+  const matching = served.flatMap((one): readonly RequestedKind[] => {
     if (!versions.has(one.version)) return [];
     const byGroup = [...new Set(['', one.group])].filter((group) => groups.has(group));
     const byName = [...new Set([one.plural, one.singular])].filter((name) => names.has(name));
     return byGroup.flatMap((group) => byName.map((name) => ({ one, group, name })));
   });
-  asked.sort(
+  matching.sort(
     (a, b) => compareText(a.group, b.group) || compareText(a.one.version, b.one.version) || compareText(a.name, b.name),
   );
-  return asked.slice(0, maxKinds);
+  return matching.slice(0, maxKinds);
 }

@@ -16,7 +16,7 @@ import type { Enforcement } from './metrics.js';
 import type { ParameterResource } from './parameters.js';
 import { isSubjectToPolicies, type PolicyParts, PolicyRequest } from './request.js';
 
-type Bound = BindingHook<ValidatingAdmissionPolicyBinding>;
+type BoundPolicy = BindingHook<ValidatingAdmissionPolicyBinding>;
 type Hook = PolicyHook<ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding>;
 
 export interface ValidatingParts extends PolicyParts {
@@ -120,7 +120,7 @@ class Judgement {
     return evaluatePolicy(policy, { ...parts, ignoresFailures: failsOpen(hook) });
   }
 
-  #follow(verdict: Verdict, hook: Hook, binding: Bound, annotations: Map<string, string[]>): void {
+  #follow(verdict: Verdict, hook: Hook, binding: BoundPolicy, annotations: Map<string, string[]>): void {
     const { name } = binding;
     const count = (action: Enforcement, failure: string, seconds = 0): void =>
       this.#parts.metrics?.validated({ policy: hook.name, binding: name, failure, seconds }, action);
@@ -150,7 +150,7 @@ class Judgement {
     }
   }
 
-  #record(expressionIndex: number, message: string, hook: Hook, { binding, name }: Bound): void {
+  #record(expressionIndex: number, message: string, hook: Hook, { binding, name }: BoundPolicy): void {
     this.#request.attributes.annotate?.(
       `validation.policy.admission.${this.#parts.api}/validation_failure`,
       htmlEscaped(
@@ -167,10 +167,10 @@ class Judgement {
     );
   }
 
-  #misconfigured(hook: Hook, binding: Bound | undefined, error: unknown): void {
+  #misconfigured(hook: Hook, binding: BoundPolicy | undefined, error: unknown): void {
     if (failsOpen(hook)) return;
-    const what = binding === undefined ? 'policy' : 'binding';
-    this.#deny(hook, binding?.name, { message: `failed to configure ${what}: ${messageOf(error)}` });
+    const target = binding === undefined ? 'policy' : 'binding';
+    this.#deny(hook, binding?.name, { message: `failed to configure ${target}: ${messageOf(error)}` });
   }
 
   #deny(hook: Hook, binding: string | undefined, { message, reason }: NonNullable<Decision['denial']>): void {

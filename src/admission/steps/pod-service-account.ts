@@ -109,12 +109,12 @@ async function accountOf(
   }
   throw forbidden(
     admissionSubject(attributes),
-    `error looking up service account ${namespace}/${name}: ${notThere(name)}`,
+    `error looking up service account ${namespace}/${name}: ${notFoundText(name)}`,
   );
 }
 
 /** Returns the NotFound error of Kubernetes' client, which sends no request for a name that is invalid in a path. */
-function notThere(name: string): string {
+function notFoundText(name: string): string {
   const wrong = pathSegment(name);
   if (name === '') return 'resource name may not be empty';
   return wrong.length > 0
@@ -201,18 +201,18 @@ function secretProblem(pod: Pod, account: ServiceAccount): string | undefined {
   }
   for (const [list, title] of containerTitles) {
     for (const container of containersIn(pod, list)) {
-      const who = `${title} ${String(container['name'] ?? '')}`;
+      const containerText = `${title} ${String(container['name'] ?? '')}`;
       for (const variable of environmentOf(container)) {
         const secret = secretOfVariable(variable);
         if (secret !== undefined && !mountable.has(secret)) {
-          const what = `envVar ${String(variable['name'] ?? '')} referencing secret.secretName=${asGoText(secret)}`;
-          return `${who} with ${what} ${tail} secret`;
+          const variableText = `envVar ${String(variable['name'] ?? '')} referencing secret.secretName=${asGoText(secret)}`;
+          return `${containerText} with ${variableText} ${tail} secret`;
         }
       }
       for (const source of environmentSourcesOf(container)) {
         const secret = secretOfSource(source);
         if (secret !== undefined && !mountable.has(secret)) {
-          return `${who} with envFrom referencing secret.secretName=${asGoText(secret)} ${tail} secret`;
+          return `${containerText} with envFrom referencing secret.secretName=${asGoText(secret)} ${tail} secret`;
         }
       }
     }

@@ -52,13 +52,13 @@ export const policyParameterPermission = (parts: Parts): AdmissionStep => ({
 
   async validate(attributes) {
     const bound = boundTypes.get(attributes.resource.plural);
-    const why = await (bound === undefined
+    const problem = await (bound === undefined
       ? policyRefusal(attributes, parts)
       : bindingRefusal(attributes, bound, parts));
-    if (why === undefined) return;
+    if (problem === undefined) return;
     const { group, kind } = attributes.resource;
     throw invalidObject({ group, kind, name: attributes.object?.metadata.name }, [
-      forbiddenField(bound === undefined ? 'spec.paramKind' : 'spec.paramRef', why),
+      forbiddenField(bound === undefined ? 'spec.paramKind' : 'spec.paramRef', problem),
     ]);
   },
 });
@@ -70,8 +70,8 @@ async function policyRefusal(
   const kind = (object as AdmissionPolicy).spec?.paramKind;
   const before = (previous as AdmissionPolicy | undefined)?.spec?.paramKind;
   if (!kind || isDeepStrictEqual(kind, before)) return undefined;
-  const asked = { verb: 'get', name: '*', namespace: '*', ...resourceOf(kind, parts) };
-  if (await allows(asked, user, parts)) return undefined;
+  const access = { verb: 'get', name: '*', namespace: '*', ...resourceOf(kind, parts) };
+  if (await allows(access, user, parts)) return undefined;
   return `user ${goUser(user)} must have "get" permission on all objects of the referenced paramKind (kind=${kind.kind}, apiVersion=${kind.apiVersion})`;
 }
 
@@ -90,8 +90,8 @@ async function bindingRefusal(
   const kind = policy?.spec?.paramKind;
   const { name = '', namespace = '' } = paramRef;
   const verb = name === '' ? 'list' : 'get';
-  const asked = { verb, name, namespace, ...(kind ? resourceOf(kind, parts) : everything) };
-  if (await allows(asked, user, parts)) return undefined;
+  const access = { verb, name, namespace, ...(kind ? resourceOf(kind, parts) : everything) };
+  if (await allows(access, user, parts)) return undefined;
   const permission = `user ${goUser(user)} does not have "${verb}" permission`;
   if (policy === undefined) {
     return `unable to get policy ${policyName} to determine minimum required permissions and ${permission} for all groups, versions and resources`;
@@ -116,11 +116,11 @@ function resourceOf(kind: ParamKind, { parameters }: Parts): typeof everything {
 }
 
 async function allows(
-  asked: typeof everything & { readonly verb: string; readonly name: string; readonly namespace: string },
+  access: typeof everything & { readonly verb: string; readonly name: string; readonly namespace: string },
   user: UserInfo,
   { authorizer }: Parts,
 ): Promise<boolean> {
-  const { verdict } = await authorizer.authorize({ user, subresource: '', ...asked });
+  const { verdict } = await authorizer.authorize({ user, subresource: '', ...access });
   return verdict === 'allow';
 }
 

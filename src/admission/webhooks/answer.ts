@@ -44,9 +44,9 @@ export interface ExpectedVerdict {
  * @throws CallFailed for members of a wrong type, InvalidResponse for a response that violates the rules
  */
 export function readVerdict(review: JsonObject, question: ExpectedVerdict): Verdict {
-  const whole = reader(review, 'AdmissionReview');
-  checkRequest(whole.object('request', 'v1.AdmissionRequest'));
-  const response = whole.object('response', 'v1.AdmissionResponse');
+  const members = reader(review, 'AdmissionReview');
+  checkRequest(members.object('request', 'v1.AdmissionRequest'));
+  const response = members.object('response', 'v1.AdmissionResponse');
   if (response === undefined) throw new InvalidResponse('webhook response was absent');
   const read = reader(response, 'AdmissionResponse', 'response');
   const uid = read.text('uid', 'types.UID') ?? '';
@@ -87,10 +87,10 @@ function checkRequest(request: JsonObject | undefined): void {
 }
 
 /** Checks a GroupVersionKind or GroupVersionResource. */
-function checkNamed(given: JsonObject | undefined, struct: string, path: string, what: 'kind' | 'resource'): void {
-  if (given === undefined) return;
-  const { text } = reader(given, struct, path);
-  for (const name of ['group', 'version', what]) text(name);
+function checkNamed(members: JsonObject | undefined, struct: string, path: string, member: 'kind' | 'resource'): void {
+  if (members === undefined) return;
+  const { text } = reader(members, struct, path);
+  for (const name of ['group', 'version', member]) text(name);
 }
 
 function checkUser(user: JsonObject | undefined): void {
@@ -146,8 +146,8 @@ function checkPatch(patch: Buffer, patchType: string | undefined, { mutating }: 
 /** Returns the patch type that a response of version v1 names; v1beta1 has only one. */
 export function patchTypeOf(review: JsonObject, version: string): string {
   const response = review['response'];
-  const given = isObject(response) ? response['patchType'] : undefined;
-  return version === 'v1' && typeof given === 'string' ? given : 'JSONPatch';
+  const patchType = isObject(response) ? response['patchType'] : undefined;
+  return version === 'v1' && typeof patchType === 'string' ? patchType : 'JSONPatch';
 }
 
 /** Returns the error for a denial; its code is never that of a success. */
@@ -197,8 +197,8 @@ function detailsOf(details: JsonObject): StatusDetails {
 }
 
 /** Returns the object without absent and empty members. */
-function present<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  const entries = Object.entries(given).filter(([, value]) => value !== undefined && value !== '' && value !== 0);
+function present<T extends object>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined && value !== '' && value !== 0);
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
@@ -206,14 +206,14 @@ const bitsOf = { int32: 32, int64: 64 } as const;
 
 const mismatch = (value: Json, struct: string, path: string, type: string): CallFailed => {
   // Only errors about numbers contain the value.
-  const given =
+  const valueText =
     Object.hasOwn(bitsOf, type) && jsonKind(value) === 'number'
       ? `number ${literalOf(value) ?? goJson(value)}`
       : jsonKind(value);
-  return new CallFailed(mismatchText(given, struct, path, type));
+  return new CallFailed(mismatchText(valueText, struct, path, type));
 };
-const mismatchText = (given: string, struct: string, path: string, type: string): string =>
-  `json: cannot unmarshal ${given} into Go struct field ${struct}.${path} of type ${type}`;
+const mismatchText = (valueText: string, struct: string, path: string, type: string): string =>
+  `json: cannot unmarshal ${valueText} into Go struct field ${struct}.${path} of type ${type}`;
 
 function texts(map: JsonObject | undefined): ReadonlyMap<string, string> {
   const out = new Map<string, string>();
@@ -263,9 +263,10 @@ function reader(object: JsonObject, struct: string, path = '') {
     integer(name: string, type: keyof typeof bitsOf = 'int32'): number | undefined {
       const found = value(name);
       if (found === undefined) return undefined;
-      const whole = typeof found === 'bigint' || Number.isInteger(found) ? BigInt(found as number | bigint) : undefined;
-      if (whole === undefined || BigInt.asIntN(bitsOf[type], whole) !== whole) throw wrong(name, found, type);
-      return Number(whole);
+      const integer =
+        typeof found === 'bigint' || Number.isInteger(found) ? BigInt(found as number | bigint) : undefined;
+      if (integer === undefined || BigInt.asIntN(bitsOf[type], integer) !== integer) throw wrong(name, found, type);
+      return Number(integer);
     },
     texts(name: string, type = '[]string'): readonly string[] {
       const found = value(name);

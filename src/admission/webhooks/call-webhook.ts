@@ -80,8 +80,8 @@ export async function callWebhook(
   const failed = (reason: string, code: number, cause?: unknown): WebhookFailed =>
     new WebhookFailed(webhook.name, reason, code, cause);
   if (version === undefined) {
-    const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)';
-    throw failed(`could not create admission objects: ${why}`, 400);
+    const problem = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)';
+    throw failed(`could not create admission objects: ${problem}`, 400);
   }
   const group = `admission.${parts.api}`;
   const uid = parts.uuid();
@@ -99,7 +99,7 @@ export async function callWebhook(
     const expected = { group, version, kind: 'AdmissionReview', maxValues: maxAnswerValues, exact: true };
     const answer = await readReply(reply, expected);
     const verdict = readVerdict(answer, { uid, group, version, mutating });
-    passOn(webhook.name, verdict, attributes);
+    passToCaller(webhook.name, verdict, attributes);
     if (!verdict.allowed) throw new WebhookDenied(denial(webhook.name, verdict.status));
     return { verdict, patchType: patchTypeOf(answer, version) };
   } catch (error) {
@@ -124,7 +124,7 @@ function timeFor(seconds: number | undefined, { caller }: AdmissionAttributes, c
   return caller?.deadline === undefined ? own : Math.max(1, Math.min(own, caller.deadline - clock.monotonic()));
 }
 
-function passOn(webhook: string, { warnings, auditAnnotations }: Verdict, attributes: AdmissionAttributes): void {
+function passToCaller(webhook: string, { warnings, auditAnnotations }: Verdict, attributes: AdmissionAttributes): void {
   for (const [name, value] of auditAnnotations) {
     const key = `${webhook}/${name}`;
     // Invalid annotation keys are left out.

@@ -3,8 +3,8 @@ import { maxResponseHeaders } from '../../client/http-transport.js';
 import { NameMismatch } from './server-name.js';
 
 /** Returns the text of Go for a connection error, which users of Kubernetes know. */
-export function connectionError(given: unknown): string {
-  const error = firstOf(given);
+export function connectionError(failure: unknown): string {
+  const error = firstOf(failure);
   if (!(error instanceof Error)) return String(error);
   const { code = '', address, port, hostname } = error as Failure;
   const refusal = member(refusals, code);
@@ -17,11 +17,11 @@ export function connectionError(given: unknown): string {
   if (code === 'EPIPE') return 'write: broken pipe';
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return protocolText(error.message);
   if (code.startsWith('HPE_')) {
-    const why =
+    const problem =
       code === 'HPE_HEADER_OVERFLOW'
         ? `net/http: server response headers exceeded ${maxResponseHeaders} bytes; aborted`
         : error.message;
-    return `net/http: HTTP/1.x transport connection broken: ${why}`;
+    return `net/http: HTTP/1.x transport connection broken: ${problem}`;
   }
   return error.message;
 }

@@ -49,13 +49,13 @@ export class WebhookConnections {
     const shown = (await post.credentials?.current()) ?? {};
     const { target, address, body, maxBytes, progress } = post;
     const { authority, serverName, ca } = target;
-    const asked = { address, authority, path, userAgent: this.#userAgent, body, maxBytes, progress, signal };
+    const request = { address, authority, path, userAgent: this.#userAgent, body, maxBytes, progress, signal };
     const key = agentKey(target, shown);
     let looked = false;
     for (;;) {
       try {
         return await exchange({
-          ...asked,
+          ...request,
           agent: this.#agentFor(key, target, shown),
           authorization: shown.authorization,
         });
@@ -74,11 +74,11 @@ export class WebhookConnections {
 
   #agentFor(key: string, target: WebhookTarget, shown: ClientCredentials): Agent {
     const own = this.#vouched.get(key);
-    if (own === undefined || this.#clock.now() >= own.validUntil) return this.#kept(key, target, shown);
-    return this.#kept(`${key}${own.certificate}`, { ...target, ca: `${target.ca}\n${own.certificate}` }, shown);
+    if (own === undefined || this.#clock.now() >= own.validUntil) return this.#cachedAgent(key, target, shown);
+    return this.#cachedAgent(`${key}${own.certificate}`, { ...target, ca: `${target.ca}\n${own.certificate}` }, shown);
   }
 
-  #kept(key: string, target: WebhookTarget, shown: ClientCredentials): Agent {
+  #cachedAgent(key: string, target: WebhookTarget, shown: ClientCredentials): Agent {
     const agent = this.#agents.get(key) ?? newAgent(target, shown);
     this.#agents.set(key, agent);
     return agent;

@@ -23,8 +23,8 @@ export interface Progress {
   answered: boolean;
 }
 /** Returns the error text for a response whose body could not be read. */
-export const unreadableBody = (why: string): string =>
-  `unexpected error when reading response body. Please retry. Original error: ${why}`;
+export const unreadableBody = (message: string): string =>
+  `unexpected error when reading response body. Please retry. Original error: ${message}`;
 
 /** Thrown for a pooled connection that the server had closed or was closing, so that the request was not sent. */
 export class StaleConnection extends Error {
@@ -55,8 +55,8 @@ export interface WebhookRequest {
  * Sends a request once and reads the response. Rejects with StaleConnection if the request was not sent, with
  * UnreadableBody, with the reason of the signal, or with the error of the connection.
  */
-export function exchange(asked: WebhookRequest): Promise<WebhookResponse & RedirectOrRetry> {
-  const { address, authority, path, agent, userAgent, authorization, body, maxBytes, progress, signal } = asked;
+export function exchange(request: WebhookRequest): Promise<WebhookResponse & RedirectOrRetry> {
+  const { address, authority, path, agent, userAgent, authorization, body, maxBytes, progress, signal } = request;
   progress.answered = false;
   return new Promise((resolve, reject) => {
     let isWritten = false;

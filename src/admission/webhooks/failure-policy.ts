@@ -16,17 +16,17 @@ export type Outcome<T> = { readonly value: T } | { readonly ignored: WebhookFail
  */
 export async function applyFailurePolicy<T>(
   hook: WebhookAccessor,
-  sort: WebhookType,
+  type: WebhookType,
   { operation, caller }: AdmissionAttributes,
   { clock, log, metrics }: Pick<WebhookParts, 'clock' | 'log' | 'metrics'>,
   call: () => Promise<T>,
 ): Promise<Outcome<T>> {
   const { name: webhook, failurePolicy } = hook.webhook;
-  const begun = clock.monotonic();
+  const start = clock.monotonic();
   const count = (code: number, rejection: Rejection | undefined) => {
-    const milliseconds = clock.monotonic() - begun;
-    caller?.onWebhookLatency?.(sort === 'admit' ? 'mutating-webhook' : 'validating-webhook', milliseconds);
-    metrics?.called({ webhook, sort, operation, seconds: milliseconds / 1_000, code, rejection });
+    const milliseconds = clock.monotonic() - start;
+    caller?.onWebhookLatency?.(type === 'admit' ? 'mutating-webhook' : 'validating-webhook', milliseconds);
+    metrics?.called({ webhook, sort: type, operation, seconds: milliseconds / 1_000, code, rejection });
   };
   try {
     const value = await call();
@@ -53,7 +53,7 @@ export async function applyFailurePolicy<T>(
       always: !ignores,
     });
     if (!ignores) throw internalError(error.message, error);
-    metrics?.failedOpen(webhook, sort);
+    metrics?.failedOpen(webhook, type);
     return { ignored: error };
   }
 }

@@ -17,9 +17,9 @@ import { type ObjectInterfaces, originalAttributes } from './versioned-attribute
 
 const compiled = new WeakMap<MatchCondition, Prepared>();
 async function compile(condition: MatchCondition, turns: TurnTaking): Promise<Prepared> {
-  const made = await runInTurns(compileCondition(condition.expression), turns);
-  compiled.set(condition, made);
-  return made;
+  const prepared = await runInTurns(compileCondition(condition.expression), turns);
+  compiled.set(condition, prepared);
+  return prepared;
 }
 
 /** Returns a function that evaluates match conditions (KEP-3716). Each is compiled once. */

@@ -68,17 +68,20 @@ const webhookKinds: readonly string[] = ['validatingwebhookconfigurations', 'mut
  * webhook that denies everything can be removed.
  */
 export const isExempt = (attributes: Pick<AdmissionAttributes, 'resource'>, api: string): boolean =>
-  isOf(webhookKinds, attributes, api) || isPolicy(attributes, api);
+  isKindOf(webhookKinds, attributes, api) || isPolicy(attributes, api);
 
 /**
  * Whether the resource is a policy or a binding. These are exempt from policies for the same reason; webhook
  * configurations are not.
  */
 export const isPolicy = (attributes: Pick<AdmissionAttributes, 'resource'>, api: string): boolean =>
-  isOf(policyKinds, attributes, api);
+  isKindOf(policyKinds, attributes, api);
 
-const isOf = (kinds: readonly string[], { resource }: Pick<AdmissionAttributes, 'resource'>, api: string): boolean =>
-  resource.group === `admissionregistration.${api}` && kinds.includes(resource.plural);
+const isKindOf = (
+  kinds: readonly string[],
+  { resource }: Pick<AdmissionAttributes, 'resource'>,
+  api: string,
+): boolean => resource.group === `admissionregistration.${api}` && kinds.includes(resource.plural);
 
 /**
  * Returns the invocation of a webhook; undefined if it is not to be called. `current` is the request with the changes
@@ -103,13 +106,13 @@ export async function invocationOf(
   if (conditions.length === 0) return { hook, as };
   const { clock, metrics, sort, turns } = parts;
   const seen = await convertForWebhook(sort, parts.kinds, current, as);
-  const begun = clock.monotonic();
+  const start = clock.monotonic();
   const verdict = await parts.evaluate(conditions, { attributes, seen, turns });
   metrics?.conditionsEvaluated({
     webhook: webhook.name,
     sort,
     operation: attributes.operation,
-    seconds: (clock.monotonic() - begun) / 1_000,
+    seconds: (clock.monotonic() - start) / 1_000,
     verdict,
     excluded: 'holds' in verdict ? !verdict.holds : webhook.failurePolicy === 'Ignore',
   });
@@ -164,9 +167,9 @@ const indexes = new WeakMap<readonly Namespace[], ReadonlyMap<string, Namespace>
 function byName(list: readonly Namespace[]): ReadonlyMap<string, Namespace> {
   const known = indexes.get(list);
   if (known !== undefined) return known;
-  const made = new Map(list.map((one) => [one.metadata.name ?? '', one]));
-  indexes.set(list, made);
-  return made;
+  const index = new Map(list.map((one) => [one.metadata.name ?? '', one]));
+  indexes.set(list, index);
+  return index;
 }
 
 /** Returns the version in which the rules match: that of the request, or else the first equivalent one. */
@@ -224,7 +227,7 @@ export function ruleMatches(
   );
 }
 
-const names = (items: readonly string[], wanted: string): boolean => items.includes('*') || items.includes(wanted);
+const names = (items: readonly string[], value: string): boolean => items.includes('*') || items.includes(value);
 
 const inScope = (scope: string, isClusterWide: boolean): boolean =>
   scope === '*' || (scope === 'Cluster' && isClusterWide) || (scope === 'Namespaced' && !isClusterWide);

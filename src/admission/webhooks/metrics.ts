@@ -28,7 +28,7 @@ export interface WebhookMetrics {
     readonly excluded: boolean;
   }): void;
   /** Records a failure that the failurePolicy ignores. */
-  failedOpen(webhook: string, sort: WebhookType): void;
+  failedOpen(webhook: string, type: WebhookType): void;
 }
 
 /** Returns the metrics of kube-apiserver about admission webhooks. */

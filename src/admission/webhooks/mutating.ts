@@ -44,8 +44,8 @@ async function run(
   const isRepeat = rounds.round > 0;
   const reinvocation = Reinvocation.of(rounds, name);
   if (isRepeat && !kinds.same(reinvocation.left, attributes.object)) reinvocation.changed();
-  const asked = originalAttributes(attributes);
-  let current = asked;
+  const original = originalAttributes(attributes);
+  let current = original;
   let isPatched = false;
   /**
    * Whether the first patch counts as a change, whatever it does. In Kubernetes, the times in managedFields that this
@@ -63,11 +63,11 @@ async function run(
     const outcome = await applyFailurePolicy(hook, 'admit', attributes, parts, async () => {
       try {
         const answered = await callWebhook({ hook, seen, mutating: true }, attributes, parts);
-        const made = await patched(hook, seen, answered, parts);
-        if (made === undefined) return seen.object;
-        isChanged = made.isChanged || dropsTimes(seen);
+        const result = await patched(hook, seen, answered, parts);
+        if (result === undefined) return seen.object;
+        isChanged = result.isChanged || dropsTimes(seen);
         notes.patched(answered);
-        return made.object;
+        return result.object;
       } finally {
         notes.asked(isChanged);
       }
@@ -85,10 +85,10 @@ async function run(
   }
   // Converted back to the version of the request, whatever the patches did.
   const last = isPatched
-    ? (await convertAttributes(kinds, { ...current, previous: undefined }, asked.as)).object
-    : asked.object;
-  const isRenamed = last !== undefined && last.apiVersion !== asked.object?.apiVersion;
-  const object = isRenamed ? await kinds.convert(last, asked.as) : last;
+    ? (await convertAttributes(kinds, { ...current, previous: undefined }, original.as)).object
+    : original.object;
+  const isRenamed = last !== undefined && last.apiVersion !== original.object?.apiVersion;
+  const object = isRenamed ? await kinds.convert(last, original.as) : last;
   reinvocation.left = object;
   return object;
 }

@@ -69,14 +69,14 @@ function parsedJson(body: Buffer, { exact = false, ...limits }: Reading): Json {
 }
 
 function checkKind(meta: TypeMeta, expected: ExpectedReview): void {
-  const asked = `${expected.group}/${expected.version}`;
-  const apiVersion = meta.apiVersion || asked;
+  const expectedVersion = `${expected.group}/${expected.version}`;
+  const apiVersion = meta.apiVersion || expectedVersion;
   const kind = meta.kind || expected.kind;
   const isReview = kind === expected.kind && reviewVersions.some((one) => apiVersion === `${expected.group}/${one}`);
   if (!isReview && !(apiVersion === 'v1' && kind === 'Status')) {
     throw new CallFailed(notRegistered({ apiVersion, kind }, unnamedScheme));
   }
-  if (apiVersion === asked && isReview) return;
+  if (apiVersion === expectedVersion && isReview) return;
   throw new CallFailed(
     `converting (${shortVersion(apiVersion)}.${kind}) to (${expected.version}.${expected.kind}): unknown conversion`,
   );

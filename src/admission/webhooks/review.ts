@@ -11,7 +11,7 @@ import {
 } from './versioned-attributes.js';
 
 /** Returns the AdmissionReview for a request, in the version that the webhook accepts. */
-export function admissionReview(given: {
+export function admissionReview(input: {
   readonly attributes: AdmissionAttributes;
   readonly seen: VersionedAttributes;
   readonly uid: string;
@@ -19,7 +19,7 @@ export function admissionReview(given: {
   readonly apiVersion: string;
   readonly kinds: Pick<ObjectInterfaces, 'toJson'>;
 }): JsonObject {
-  const { attributes, seen, uid, apiVersion, kinds } = given;
+  const { attributes, seen, uid, apiVersion, kinds } = input;
   const shown = (object: VersionedAttributes['object']): JsonObject | null =>
     object === undefined ? null : kinds.toJson(object, seen.as);
   const { dryRun, options, ...members } = requestMembers(attributes, seen.as);
@@ -40,14 +40,14 @@ export function admissionReview(given: {
 /** Returns the members of the request in a review, except its objects. An absent name or namespace is left out. */
 export function requestMembers(attributes: AdmissionAttributes, as: ResourceKind): JsonObject {
   const { subresource, operation, user, dryRun } = attributes;
-  const asked = originalAttributes(attributes).as;
+  const requestedKind = originalAttributes(attributes).as;
   const [name, namespace] = [nameOf(attributes), namespaceOf(attributes)];
   return {
     kind: kindOf(as),
     resource: resourceOf(as),
     ...(subresource === undefined ? {} : { subResource: subresource }),
-    requestKind: kindOf(asked),
-    requestResource: resourceOf(asked),
+    requestKind: kindOf(requestedKind),
+    requestResource: resourceOf(requestedKind),
     ...(subresource === undefined ? {} : { requestSubResource: subresource }),
     ...(name === '' ? {} : { name }),
     ...(namespace === '' ? {} : { namespace }),

@@ -31,7 +31,7 @@ export const looksSelfSigned = (error: unknown): boolean =>
  */
 export async function verifySelfIssued(
   anchors: string,
-  given: {
+  options: {
     readonly address: WebhookAddress;
     readonly serverName: string;
     readonly shown: ClientCredentials;
@@ -40,7 +40,7 @@ export async function verifySelfIssued(
     readonly signal: AbortSignal;
   },
 ): Promise<VerifiedCertificate | undefined> {
-  const { address, serverName, shown, now, signal } = given;
+  const { address, serverName, shown, now, signal } = options;
   const socket = connect({
     ...address,
     servername: sniName(serverName),

@@ -49,10 +49,10 @@ function alternativeNames(text: string): readonly { readonly type: string; reado
  * are exactly equal.
  */
 function namesHost(pattern: string, host: string): boolean {
-  const [given, wanted] = [pattern.toLowerCase(), host.toLowerCase()];
-  if (given === wanted) return true;
-  const [first = '', ...rest] = given.split('.');
-  const [label = '', ...others] = wanted.replace(/\.$/, '').split('.');
+  const [patternName, hostName] = [pattern.toLowerCase(), host.toLowerCase()];
+  if (patternName === hostName) return true;
+  const [first = '', ...rest] = patternName.split('.');
+  const [label = '', ...others] = hostName.replace(/\.$/, '').split('.');
   if (rest.length !== others.length || rest.some((part, at) => part !== others[at])) return false;
   return first === label || (first === '*' && rest.length > 0 && label !== '');
 }

@@ -89,9 +89,9 @@ const serviceName = /^[a-z0-9.-]+\/[a-z0-9.-]+(?::[1-9]\d{0,4})?$/;
  *
  * @throws Error that names the invalid entry
  */
-export function readServiceAddresses(given: Readonly<Record<string, string>>): ServiceAddresses {
+export function readServiceAddresses(addresses: Readonly<Record<string, string>>): ServiceAddresses {
   return new Map(
-    Object.entries(given).map(([service, text]) => {
+    Object.entries(addresses).map(([service, text]) => {
       if (!serviceName.test(service)) {
         throw new Error(`${quote(service)} is not a service: expected namespace/name or namespace/name:port`);
       }
@@ -105,12 +105,12 @@ export function readServiceAddresses(given: Readonly<Record<string, string>>): S
 
 /** Returns a path as `path.Join("/", text)` of Go does, escaped as in `net/url` of Go. */
 export function cleanPath(text: string): string {
-  const kept: string[] = [];
+  const segments: string[] = [];
   for (const segment of text.split('/')) {
-    if (segment === '..') kept.pop();
-    else if (segment !== '' && segment !== '.') kept.push(segment);
+    if (segment === '..') segments.pop();
+    else if (segment !== '' && segment !== '.') segments.push(segment);
   }
-  return `/${kept.map(escapeSegment).join('/')}`;
+  return `/${segments.map(escapeSegment).join('/')}`;
 }
 
 const plain = /[A-Za-z0-9\-_.~$&+,:;=@]/;

@@ -76,15 +76,15 @@ export async function convertAttributes(
  * ignores it. For mutating webhooks, Kubernetes wraps the error twice as an internal error.
  */
 export async function convertForWebhook(
-  sort: WebhookType,
+  type: WebhookType,
   ...given: Parameters<typeof convertAttributes>
 ): Promise<VersionedAttributes> {
   try {
     return await convertAttributes(...given);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const told = internalError(error.message, error);
-    throw sort === 'admit' ? internalError(told.message, told) : told;
+    const internal = internalError(error.message, error);
+    throw type === 'admit' ? internalError(internal.message, internal) : internal;
   }
 }
 

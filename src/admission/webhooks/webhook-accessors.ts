@@ -17,7 +17,7 @@ export interface WebhookAccessor {
 
 type Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 
-const made = new WeakMap<Configuration, readonly WebhookAccessor[]>();
+const accessors = new WeakMap<Configuration, readonly WebhookAccessor[]>();
 const none: readonly WebhookAccessor[] = [];
 
 /**
@@ -28,7 +28,7 @@ export const webhookAccessors = (configurations: readonly Configuration[]): read
   configurations.length === 0 ? none : configurations.flatMap(hooksIn);
 
 function hooksIn(configuration: Configuration): readonly WebhookAccessor[] {
-  const known = made.get(configuration);
+  const known = accessors.get(configuration);
   if (known !== undefined) return known;
   const name = configuration.metadata.name ?? '';
   const counts = new Map<string, number>();
@@ -43,6 +43,6 @@ function hooksIn(configuration: Configuration): readonly WebhookAccessor[] {
       objectSelector: labelSelectorFrom(webhook.objectSelector),
     };
   });
-  made.set(configuration, hooks);
+  accessors.set(configuration, hooks);
   return hooks;
 }

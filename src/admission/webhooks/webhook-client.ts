@@ -70,20 +70,20 @@ export function webhookClient({
   };
 
   return {
-    async post({ milliseconds, signal: given, ...post }) {
+    async post({ milliseconds, signal: callerSignal, ...post }) {
       const query = `?timeout=${Math.max(1, Math.ceil(milliseconds / 1_000))}s`;
       const { authority, path, address } = post.target;
-      const failed = (why: string): CallFailed =>
-        new CallFailed(`Post ${quote(`https://${authority}${path}${query}`)}: ${why}`);
+      const failed = (problem: string): CallFailed =>
+        new CallFailed(`Post ${quote(`https://${authority}${path}${query}`)}: ${problem}`);
       if ('unreachable' in address) throw failed(address.unreachable);
       const progress: Progress = { answered: false };
-      const signals = given === undefined ? [closing.signal] : [given, closing.signal];
+      const signals = callerSignal === undefined ? [closing.signal] : [callerSignal, closing.signal];
       try {
         return await withTimeout({ clock, milliseconds, signals }, (signal) =>
           followed({ ...post, address, progress }, query, signal),
         );
       } catch (error) {
-        given?.throwIfAborted();
+        callerSignal?.throwIfAborted();
         if (error instanceof AccessError) throw failed(error.message);
         if (error instanceof UnreadableBody) throw new CallFailed(error.message, { cause: error });
         if (!(error instanceof TimeoutError)) throw failed(connectionError(error));

@@ -220,13 +220,13 @@ export const servedVersions = (crd: CustomResourceDefinition): readonly string[]
 /** Returns the warning for clients of a deprecated version; undefined for other versions. */
 export function deprecationWarning(crd: CustomResourceDefinition, version: string): string | undefined {
   const { group, names, versions } = crd.spec;
-  const asked = versions.find(({ name }) => name === version);
-  if (!asked?.deprecated) return undefined;
-  if (asked.deprecationWarning !== undefined) return asked.deprecationWarning;
-  const [better] = versions
+  const requested = versions.find(({ name }) => name === version);
+  if (!requested?.deprecated) return undefined;
+  if (requested.deprecationWarning !== undefined) return requested.deprecationWarning;
+  const [newer] = versions
     .filter(({ name, served, deprecated }) => served && !deprecated && compareVersions(name, version) < 0)
     .map(({ name }) => name)
     .sort(compareVersions);
-  const instead = better === undefined ? '' : `; use ${group}/${better} ${names.kind}`;
-  return `${group}/${version} ${names.kind} is deprecated${instead}`;
+  const replacement = newer === undefined ? '' : `; use ${group}/${newer} ${names.kind}`;
+  return `${group}/${version} ${names.kind} is deprecated${replacement}`;
 }

@@ -52,7 +52,7 @@ export function secretNamesIn(pod: Pod): ReadonlySet<string> {
   const ofVolumes = volumesOf(pod).flatMap((volume) => [
     ...nameAt(volume['secret'], 'secretName'),
     ...nameAt(volume['azureFile'], 'secretName'),
-    ...volumeSecrets.flatMap(([sort, member]) => nameAt(fields(volume[sort])[member])),
+    ...volumeSecrets.flatMap(([source, member]) => nameAt(fields(volume[source])[member])),
     ...projections(volume).flatMap(({ secret }) => nameAt(secret)),
   ]);
   const ofContainers = containersOf(pod).flatMap((container) => [
@@ -84,7 +84,7 @@ export const claimNamesIn = (pod: Pod): ReadonlySet<string> =>
 export const sourcesIn = (pod: Pod): readonly string[] =>
   volumesOf(pod)
     .flatMap((volume) => [volume, ...projections(volume)])
-    .flatMap((sources) => Object.keys(sources).filter((sort) => isObject(sources[sort])));
+    .flatMap((sources) => Object.keys(sources).filter((source) => isObject(sources[source])));
 
 export const resourceClaimsOf = ({ spec }: Pod): readonly Fields[] => items(spec?.['resourceClaims']);
 

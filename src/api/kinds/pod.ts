@@ -44,7 +44,7 @@ export interface Volume {
   readonly name?: string;
   /** Contents of an OCI image or artifact. */
   readonly image?: { readonly reference?: string; readonly pullPolicy?: string };
-  readonly [sort: string]: unknown;
+  readonly [source: string]: unknown;
 }
 
 /** Container of a pod; only the fields that are used here have types. */

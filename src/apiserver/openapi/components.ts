@@ -157,52 +157,55 @@ function extensionsOf(schema: Schema): JsonObject {
   };
 }
 
-interface Special {
+interface RawType {
   readonly name: string;
   readonly description: string;
   readonly 2: JsonObject;
   readonly 3: JsonObject;
 }
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
-const both = (schema: JsonObject): { readonly 2: JsonObject; readonly 3: JsonObject } => ({ 2: schema, 3: schema });
+const inBothVersions = (schema: JsonObject): { readonly 2: JsonObject; readonly 3: JsonObject } => ({
+  2: schema,
+  3: schema,
+});
 
-const rawTypes: Readonly<Record<string, Special>> = {
+const rawTypes: Readonly<Record<string, RawType>> = {
   'v1.FieldsV1': {
     name: `${meta}FieldsV1`,
     description:
       'Set of fields, as a tree: each member is the name of a field or list item and holds the set below it.',
-    ...both({ type: 'object' }),
+    ...inBothVersions({ type: 'object' }),
   },
   'runtime.RawExtension': {
     name: 'io.k8s.apimachinery.pkg.runtime.RawExtension',
     description: 'Any JSON object.',
-    ...both({ type: 'object' }),
+    ...inBothVersions({ type: 'object' }),
   },
   'v1.JSON': {
     name: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON',
     description: 'Any JSON value.',
-    ...both({}),
+    ...inBothVersions({}),
   },
 };
 
 const time = { format: 'date-time', type: 'string' };
-const time_: Special = {
+const time_: RawType = {
   name: `${meta}Time`,
   description: 'Time in RFC 3339 format, in whole seconds.',
-  ...both(time),
+  ...inBothVersions(time),
 };
-const microTime: Special = {
+const microTime: RawType = {
   name: `${meta}MicroTime`,
   description: 'Time in RFC 3339 format, with microseconds.',
-  ...both(time),
+  ...inBothVersions(time),
 };
-const quantity: Special = {
+const quantity: RawType = {
   name: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
   description: 'Number with an optional unit suffix, such as 500m, 1.5 or 2Gi.',
   2: { type: 'string' },
   3: { oneOf: [{ type: 'string' }, { type: 'number' }] },
 };
-const intOrString: Special = {
+const intOrString: RawType = {
   name: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
   description: 'Integer or string.',
   2: { format: 'int-or-string', type: 'string' },
@@ -210,7 +213,7 @@ const intOrString: Special = {
 };
 
 /** The shapes that are components of their own. */
-const specials: Partial<Record<WireShape, (schema: Schema) => Special | undefined>> = {
+const specials: Partial<Record<WireShape, (schema: Schema) => RawType | undefined>> = {
   time: () => time_,
   'micro-time': () => microTime,
   quantity: () => quantity,

@@ -30,8 +30,8 @@ const extensions = [
   ['validations', 'validations'],
 ] as const satisfies readonly (readonly [keyof Schema, string])[];
 
-export function customSchema(given: Schema, options: CustomSchemaOptions): JsonObject {
-  const schema = options.dialect.version === 2 ? forV2(given) : unfolded(given);
+export function customSchema(source: Schema, options: CustomSchemaOptions): JsonObject {
+  const schema = options.dialect.version === 2 ? forV2(source) : unfolded(source);
   const out: Record<string, Json> = {};
   for (const name of plainKeywords) {
     const value = schema[name];
@@ -84,13 +84,14 @@ function embedded(out: JsonObject, schema: Schema, options: CustomSchemaOptions)
 }
 
 const eitherType: readonly Schema[] = [{ type: 'integer' }, { type: 'string' }];
-const isEither = (anyOf: readonly Schema[] | undefined): boolean =>
+const isIntOrStringUnion = (anyOf: readonly Schema[] | undefined): boolean =>
   anyOf?.length === 2 &&
   anyOf.every((each, at) => each.type === eitherType[at]?.type && Object.keys(each).length === 1);
 
 /** Adds `anyOf` to an `int-or-string` schema, which states its meaning in JSON Schema. */
 function unfolded(schema: Schema): Schema {
-  if (schema.intOrString !== true || isEither(schema.anyOf) || isEither(schema.allOf?.[0]?.anyOf)) return schema;
+  if (schema.intOrString !== true || isIntOrStringUnion(schema.anyOf) || isIntOrStringUnion(schema.allOf?.[0]?.anyOf))
+    return schema;
   return schema.anyOf === undefined
     ? { ...schema, anyOf: eitherType }
     : { ...schema, allOf: [{ anyOf: eitherType }, ...(schema.allOf ?? [])] };
@@ -107,7 +108,7 @@ function forV2(schema: Schema): Schema {
     (type === 'array' && (open || items === undefined));
   const isNullable = (name: string): boolean => properties?.get(name)?.nullable === true;
   const values = schema.additionalProperties;
-  const kept =
+  const requiredNames =
     typeof values === 'object' && values.nullable === true
       ? []
       : (required ?? []).filter((name) => open || !isNullable(name));
@@ -116,6 +117,6 @@ function forV2(schema: Schema): Schema {
     ...(type === undefined || untyped ? {} : { type }),
     ...(items === undefined || open ? {} : { items }),
     ...(properties === undefined || open ? {} : { properties }),
-    ...(kept.length === 0 ? {} : { required: kept }),
+    ...(requiredNames.length === 0 ? {} : { required: requiredNames }),
   };
 }

@@ -49,11 +49,11 @@ export class DocumentParts {
     const { paths, schemas } = this.#form.describe(definition);
     const written = (of: keyof DocumentPart, members: JsonObject): [string, Buffer][] =>
       Object.entries(members).map(([name, value]) => [name, this.#form.member(of, name, value as JsonObject)]);
-    const kept = ([name, bytes]: [string, Buffer]): [string, Buffer] => {
+    const interned = ([name, bytes]: [string, Buffer]): [string, Buffer] => {
       const known = shared.get(name);
       return [name, known?.equals(bytes) ? known : bytes];
     };
-    return { paths: new Map(written('paths', paths)), schemas: new Map(written('schemas', schemas).map(kept)) };
+    return { paths: new Map(written('paths', paths)), schemas: new Map(written('schemas', schemas).map(interned)) };
   }
 }
 

@@ -35,8 +35,10 @@ function customKind(components: Components, { schema }: KindSchema, extension: J
   if (components.dialect.version === 2 && schema.preserveUnknownFields === true)
     return { type: 'object', ...extension };
   components.nameOf(objectMeta);
-  const rest = new Map([...(schema.properties ?? [])].filter(([name]) => name !== 'metadata' && !(name in typeMeta)));
-  const rendered = components.custom({ ...schema, type: 'object', properties: rest });
+  const otherProperties = new Map(
+    [...(schema.properties ?? [])].filter(([name]) => name !== 'metadata' && !(name in typeMeta)),
+  );
+  const rendered = components.custom({ ...schema, type: 'object', properties: otherProperties });
   const { properties, ...others } = rendered;
   return {
     ...others,

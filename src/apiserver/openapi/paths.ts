@@ -25,13 +25,13 @@ export function pathsOf(operations: readonly Operation[]): readonly Path[] {
     if (known === undefined) found.set(operation.path, [operation]);
     else known.push(operation);
   }
-  return [...found].map(([path, here]) => {
-    const [first, ...others] = here;
+  return [...found].map(([path, ofPath]) => {
+    const [first, ...others] = ofPath;
     const shared = (first?.query ?? []).filter((name) => others.every(({ query }) => query.includes(name)));
     return {
       path,
       parameters: [...pathParameters(path, first?.gvk.kind ?? ''), ...shared.map(queryParameter)].sort(byName),
-      operations: here.map((operation) => ({
+      operations: ofPath.map((operation) => ({
         ...operation,
         query: operation.query.filter((name) => !shared.includes(name)),
       })),

@@ -39,18 +39,19 @@ const etagOf = ({ hash }: Document): string => `"${hash}"`;
  * Returns the response for a document; undefined if there is no such document. A document that is not cached is
  * generated in turns with other work, once for all callers.
  */
-export async function openApiAnswer(served: Served, asked: OpenApiRequest): Promise<Result | undefined> {
-  if (asked.path === '/openapi/v2') return v2Answer(served, asked);
-  const documents = await v3Documents(served, asked.now);
-  if (asked.path === '/openapi/v3') return fresh(documents.index, 'text/plain; charset=utf-8', asked, {});
+export async function openApiAnswer(served: Served, request: OpenApiRequest): Promise<Result | undefined> {
+  if (request.path === '/openapi/v2') return v2Answer(served, request);
+  const documents = await v3Documents(served, request.now);
+  if (request.path === '/openapi/v3')
+    return conditionalAnswer(documents.index, 'text/plain; charset=utf-8', request, {});
   const below = '/openapi/v3/';
-  if (!asked.path.startsWith(below)) return undefined;
-  const path = asked.path.slice(below.length);
+  if (!request.path.startsWith(below)) return undefined;
+  const path = request.path.slice(below.length);
   const document = documents.byPath.get(path);
   if (document === undefined) return { type: 'bytes', code: 404, bytes: Buffer.alloc(0) };
-  if (formIn(asked.accept) !== 'json') return unacceptable(v3Varies);
-  if (!asked.hash) return fresh(document, json, asked, v3Varies);
-  if (asked.hash !== document.hash) {
+  if (formIn(request.accept) !== 'json') return unacceptable(v3Varies);
+  if (!request.hash) return conditionalAnswer(document, json, request, v3Varies);
+  if (request.hash !== document.hash) {
     return {
       type: 'bytes',
       code: 301,
@@ -59,8 +60,12 @@ export async function openApiAnswer(served: Served, asked: OpenApiRequest): Prom
       headers: { ETag: etagOf(document), Location: documentUrl(path, document.hash), ...v3Varies },
     };
   }
-  const expires = new Date(asked.now + yearSeconds * 1_000).toUTCString();
-  return fresh(document, json, asked, { 'Cache-Control': 'public, immutable', Expires: expires, ...v3Varies });
+  const expires = new Date(request.now + yearSeconds * 1_000).toUTCString();
+  return conditionalAnswer(document, json, request, {
+    'Cache-Control': 'public, immutable',
+    Expires: expires,
+    ...v3Varies,
+  });
 }
 
 interface V3Documents {
@@ -77,10 +82,10 @@ function madeOnce<V>(make: (served: Served, now: number) => Steps<V>): (served: 
   return (served, now) => {
     const known = all.get(served);
     if (known !== undefined) return known;
-    const made = runInTurns(make(served, now));
-    all.set(served, made);
-    made.catch(() => all.delete(served));
-    return made;
+    const pending = runInTurns(make(served, now));
+    all.set(served, pending);
+    pending.catch(() => all.delete(served));
+    return pending;
   };
 }
 
@@ -124,20 +129,20 @@ const v2Documents: Readonly<Record<V2Form, ReturnType<typeof madeOnce<Document>>
 };
 
 function* makeV2({ definitions }: Served, now: number, write: ReturnType<typeof openApiV2>): Steps<Document> {
-  const told = definitions.filter(({ origin, undiscovered }) => origin === 'custom' || !undiscovered);
-  return yield* assembleDocument(yield* write(told), now);
+  const discoverable = definitions.filter(({ origin, undiscovered }) => origin === 'custom' || !undiscovered);
+  return yield* assembleDocument(yield* write(discoverable), now);
 }
 
-async function v2Answer(served: Served, asked: OpenApiRequest): Promise<Bytes> {
-  const form = formIn(asked.accept);
+async function v2Answer(served: Served, request: OpenApiRequest): Promise<Bytes> {
+  const form = formIn(request.accept);
   if (form === undefined) return unacceptable(v2Varies);
-  const found = fresh(
-    await v2Documents[form](served, asked.now),
+  const found = conditionalAnswer(
+    await v2Documents[form](served, request.now),
     form === 'json' ? json : v2ProtobufAnswer,
-    asked,
+    request,
     v2Varies,
   );
-  return { ...found, compressible: asked.method !== 'HEAD' };
+  return { ...found, compressible: request.method !== 'HEAD' };
 }
 
 const unacceptable = (headers: Headers): Bytes => ({ type: 'bytes', code: 406, bytes: Buffer.alloc(0), headers });
@@ -155,20 +160,22 @@ function formIn(accept: string | undefined): V2Form | undefined {
  * Returns the document, or 304 if the caller has it already; methods other than GET and HEAD then get 412 (RFC 9110
  * section 13.1.2).
  */
-function fresh(
+function conditionalAnswer(
   document: GeneratedBytes | Document,
   contentType: string,
-  asked: OpenApiRequest,
+  request: OpenApiRequest,
   headers: Headers,
 ): Bytes {
   const etag = 'hash' in document ? etagOf(document) : undefined;
-  const told = { ...(etag === undefined ? {} : { ETag: etag }), ...headers };
-  const dated = { ...told, 'Last-Modified': new Date(document.at).toUTCString() };
-  const reads = asked.method === 'GET' || asked.method === 'HEAD';
-  const isKnown = asked.ifNoneMatch ? has(asked.ifNoneMatch, etag) : reads && isSince(asked.ifModifiedSince, document);
+  const undated = { ...(etag === undefined ? {} : { ETag: etag }), ...headers };
+  const dated = { ...undated, 'Last-Modified': new Date(document.at).toUTCString() };
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  const isKnown = request.ifNoneMatch
+    ? has(request.ifNoneMatch, etag)
+    : reads && isSince(request.ifModifiedSince, document);
   if (!isKnown) return { type: 'bytes', code: 200, bytes: document.bytes, contentType, headers: dated };
   const bytes = Buffer.alloc(0);
-  if (reads) return { type: 'bytes', code: 304, bytes, headers: etag === undefined ? dated : told };
+  if (reads) return { type: 'bytes', code: 304, bytes, headers: etag === undefined ? dated : undated };
   return { type: 'bytes', code: 412, bytes, ...(etag === undefined ? {} : { contentType }), headers: dated };
 }
 

@@ -11,19 +11,19 @@ import { openApiV2, type V2Format, v2Head, v2Security } from './v2.js';
 export const v2Protobuf: V2Format = {
   member: (of, name, value) =>
     of === 'paths'
-      ? written((writer) => named(pathItem)(writer, 2, { [name]: value }))
-      : written((writer) => named(schema)(writer, 1, { [name]: value })),
+      ? bytesOf((writer) => named(pathItem)(writer, 2, { [name]: value }))
+      : bytesOf((writer) => named(schema)(writer, 1, { [name]: value })),
   *document(paths, schemas) {
-    yield written((writer) => messages.head(writer, v2Head));
+    yield bytesOf((writer) => messages.head(writer, v2Head));
     yield* inField(8, paths);
     yield* inField(9, schemas);
-    yield written((writer) => messages.security(writer, v2Security));
+    yield bytesOf((writer) => messages.security(writer, v2Security));
   },
 };
 
 export const openApiV2Protobuf = openApiV2(v2Protobuf);
 
-function written(write: (writer: WireWriter) => void): Buffer {
+function bytesOf(write: (writer: WireWriter) => void): Buffer {
   const writer = new WireWriter();
   write(writer);
   // The copy leaves out the unused capacity of the writer.
@@ -32,7 +32,7 @@ function written(write: (writer: WireWriter) => void): Buffer {
 
 /** Writes a message of fields that are written already, under a field number. */
 function* inField(number: number, fields: readonly Buffer[]): Generator<Buffer, void> {
-  yield written((writer) => {
+  yield bytesOf((writer) => {
     writer.varint(fields.reduce((sum, { length }) => sum + length, 0));
     writer.tag(number, wireTypes.bytes);
   });
@@ -83,21 +83,21 @@ const valueNumber = 2;
 /** Writes an object as a repeated field of `{ 1: name, 2: value }`. */
 const named =
   (value: WriteField): WriteField =>
-  (writer, number, given) => {
-    if (!isObject(given)) return;
-    for (const name of sortedNames(given).reverse()) {
+  (writer, number, object) => {
+    if (!isObject(object)) return;
+    for (const name of sortedNames(object).reverse()) {
       const before = writer.length;
-      value(writer, valueNumber, given[name] ?? null);
+      value(writer, valueNumber, object[name] ?? null);
       text(writer, 1, name);
       writer.close(number, before);
     }
   };
 /** Writes a message that holds the value in one field. */
-const within = (number: number, field: WriteField): WriteField =>
+const inMessageField = (number: number, field: WriteField): WriteField =>
   message((writer, value) => field(writer, number, value));
 
 /** Writes a value as YAML, in field 2 of an Any. */
-const any: WriteField = within(2, (writer, number, value) => text(writer, number, writeYaml(value)));
+const anyMessage: WriteField = inMessageField(2, (writer, number, value) => text(writer, number, writeYaml(value)));
 
 type Fields = Readonly<Record<string, readonly [number: number, write: WriteField]>>;
 
@@ -111,7 +111,7 @@ function members(fields: () => Fields, extensions?: number): WriteMessage {
     if (!isObject(value)) return;
     if (extensions !== undefined) {
       const found = Object.entries(value).filter(([name]) => name.startsWith('x-'));
-      if (found.length > 0) named(any)(writer, extensions, Object.fromEntries(found));
+      if (found.length > 0) named(anyMessage)(writer, extensions, Object.fromEntries(found));
     }
     sorted ??= Object.entries(fields()).sort(([, [a]], [, [b]]) => b - a);
     for (const [name, [number, write]] of sorted) {
@@ -122,7 +122,7 @@ function members(fields: () => Fields, extensions?: number): WriteMessage {
 }
 
 const schema: WriteField = (writer, number, value) => message(messages.schema)(writer, number, value);
-const schemas: WriteField = within(1, named(schema));
+const schemas: WriteField = inMessageField(1, named(schema));
 
 const pathItem: WriteField = (writer, number, value) => message(messages.pathItem)(writer, number, value);
 
@@ -147,9 +147,9 @@ const parameter: WriteField = (writer, number, value) => {
   const place = isObject(value) ? value['in'] : undefined;
   const alternative =
     place === 'body'
-      ? within(1, message(messages.bodyParameter))
-      : within(2, within(place === 'path' ? 4 : 3, message(plainParameter(place !== 'path'))));
-  within(1, alternative)(writer, number, value);
+      ? inMessageField(1, message(messages.bodyParameter))
+      : inMessageField(2, inMessageField(place === 'path' ? 4 : 3, message(plainParameter(place !== 'path'))));
+  inMessageField(1, alternative)(writer, number, value);
 };
 
 type MessageName = 'schema' | 'bodyParameter' | 'operation' | 'response' | 'pathItem' | 'head' | 'security';
@@ -160,7 +160,7 @@ const messages: Readonly<Record<MessageName, WriteMessage>> = {
       format: [2, text],
       title: [3, text],
       description: [4, text],
-      default: [5, any],
+      default: [5, anyMessage],
       multipleOf: [6, double],
       maximum: [7, double],
       exclusiveMaximum: [8, flag],
@@ -175,14 +175,14 @@ const messages: Readonly<Record<MessageName, WriteMessage>> = {
       maxProperties: [17, integer],
       minProperties: [18, integer],
       required: [19, repeated(text)],
-      enum: [20, repeated(any)],
+      enum: [20, repeated(anyMessage)],
       additionalProperties: [21, additionalProperties],
-      type: [22, within(1, repeated(text))],
-      items: [23, within(1, schema)],
+      type: [22, inMessageField(1, repeated(text))],
+      items: [23, inMessageField(1, schema)],
       allOf: [24, repeated(schema)],
       properties: [25, schemas],
       externalDocs: [29, message(externalDocs)],
-      example: [30, any],
+      example: [30, anyMessage],
     }),
     31,
   ),
@@ -199,13 +199,13 @@ const messages: Readonly<Record<MessageName, WriteMessage>> = {
       produces: [6, repeated(text)],
       consumes: [7, repeated(text)],
       parameters: [8, repeated(parameter)],
-      responses: [9, within(1, named(within(1, message(messages.response))))],
+      responses: [9, inMessageField(1, named(inMessageField(1, message(messages.response))))],
       schemes: [10, repeated(text)],
       deprecated: [11, flag],
     }),
     13,
   ),
-  response: members(() => ({ description: [1, text], schema: [2, within(1, schema)] }), 5),
+  response: members(() => ({ description: [1, text], schema: [2, inMessageField(1, schema)] }), 5),
   pathItem: members(
     () => ({
       get: [2, message(messages.operation)],
@@ -225,13 +225,13 @@ const messages: Readonly<Record<MessageName, WriteMessage>> = {
     info: [2, message(members(() => ({ title: [1, text], version: [2, text] }), 7))],
   })),
   security: members(() => ({
-    security: [12, repeated(within(1, named(within(1, repeated(text)))))],
-    securityDefinitions: [13, within(1, named(within(2, message(apiKey))))],
+    security: [12, repeated(inMessageField(1, named(inMessageField(1, repeated(text)))))],
+    securityDefinitions: [13, inMessageField(1, named(inMessageField(2, message(apiKey))))],
   })),
 };
 
 function additionalProperties(writer: WireWriter, number: number, value: Json): void {
-  const either = typeof value === 'boolean' ? within(2, boolean) : within(1, schema);
+  const either = typeof value === 'boolean' ? inMessageField(2, boolean) : inMessageField(1, schema);
   either(writer, number, value);
 }
 

@@ -120,7 +120,7 @@ const statusOf = ({ status, message, reason, details, code }: AuditStatus): obje
   ...(code === undefined ? {} : { code }),
 });
 
-interface Sent {
+interface RequestSource {
   header(name: string): string | undefined;
   /** The address of the peer. */
   readonly remoteAddress?: string | undefined;
@@ -132,7 +132,7 @@ const longestAddress = 45;
 const mostForwarded = 64;
 
 /** Returns the source addresses of a request: those that proxies report, followed by that of the peer. */
-export function sourceAddresses(sent: Sent): readonly string[] {
+export function sourceAddresses(sent: RequestSource): readonly string[] {
   const forwarded = (sent.header('x-forwarded-for') ?? '')
     .split(',', mostForwarded)
     .map((text) => text.trim())

@@ -43,13 +43,13 @@ export class AuditLog {
   constructor(
     policy: () => AuditPolicy,
     backends: readonly AuditBackend[],
-    given: { readonly clock: Clock; readonly log: Logger; readonly metrics: Metrics },
+    options: { readonly clock: Clock; readonly log: Logger; readonly metrics: Metrics },
   ) {
     this.#policy = policy;
     this.#backends = backends;
-    this.#clock = given.clock;
-    this.#log = given.log;
-    const { metrics } = given;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    const { metrics } = options;
     const events = metrics.counter({ name: 'apiserver_audit_event_total', help: 'Audit events generated.' });
     const errors = metrics.counter({
       name: 'apiserver_audit_error_total',

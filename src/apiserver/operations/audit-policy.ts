@@ -41,8 +41,8 @@ interface GroupResources {
   readonly resourceNames: readonly string[];
 }
 
-/** Whether `level` is at least `wanted`. */
-export const reaches = (level: Level, wanted: Level): boolean => levels.indexOf(level) >= levels.indexOf(wanted);
+/** Whether `level` is at least `minimum`. */
+export const reaches = (level: Level, minimum: Level): boolean => levels.indexOf(level) >= levels.indexOf(minimum);
 
 /**
  * Returns what the policy requires for a request; undefined if nothing is recorded. `user` is undefined if the caller
@@ -57,8 +57,8 @@ export function requirementOf(
   return rule === undefined || rule.level === 'None' ? undefined : rule;
 }
 
-const anyOf = (wanted: readonly string[], value: string | undefined): boolean =>
-  wanted.length === 0 || (value !== undefined && wanted.includes(value));
+const anyOf = (allowed: readonly string[], value: string | undefined): boolean =>
+  allowed.length === 0 || (value !== undefined && allowed.includes(value));
 
 function matches(rule: AuditRule, info: RequestInfo, user: UserInfo | undefined): boolean {
   if (!anyOf(rule.users, user?.username) || !anyOf(rule.verbs, info.verb)) return false;
@@ -127,12 +127,12 @@ const schema = struct('v1.Policy', {
 });
 
 /** The policy as decoded, before validation. */
-interface GivenPolicy {
-  readonly rules?: readonly GivenRule[];
+interface DecodedPolicy {
+  readonly rules?: readonly DecodedRule[];
   readonly omitStages?: readonly string[];
   readonly omitManagedFields?: boolean;
 }
-type GivenRule = Partial<Omit<AuditRule, 'level' | 'resources' | 'omitStages'>> & {
+type DecodedRule = Partial<Omit<AuditRule, 'level' | 'resources' | 'omitStages'>> & {
   readonly level?: string;
   readonly resources?: readonly Partial<GroupResources>[];
   readonly omitStages?: readonly string[];
@@ -147,7 +147,7 @@ export async function readAuditPolicy(text: string): Promise<AuditPolicy> {
   const read = await readYaml(text);
   const behind = read.lineBehind();
   if (behind !== undefined) throw new Error(`must be one document: line ${behind} has more behind its end`);
-  const policy: GivenPolicy = decodeConfiguration(schema, read, { kind: 'Policy', versions: ['audit.k8s.io/v1'] });
+  const policy: DecodedPolicy = decodeConfiguration(schema, read, { kind: 'Policy', versions: ['audit.k8s.io/v1'] });
   const { rules = [], omitStages = [], omitManagedFields = false } = policy;
   checkConfiguration([
     ...stageViolations('omitStages', omitStages),
@@ -159,8 +159,8 @@ export async function readAuditPolicy(text: string): Promise<AuditPolicy> {
 
 /** Returns a valid rule with the settings of the whole policy applied. */
 const complete = (
-  rule: GivenRule,
-  general: Required<Pick<GivenPolicy, 'omitStages' | 'omitManagedFields'>>,
+  rule: DecodedRule,
+  general: Required<Pick<DecodedPolicy, 'omitStages' | 'omitManagedFields'>>,
 ): AuditRule => ({
   level: rule.level as Level,
   users: rule.users ?? [],
@@ -173,7 +173,7 @@ const complete = (
   omitManagedFields: rule.omitManagedFields ?? general.omitManagedFields,
 });
 
-function ruleViolations(path: string, rule: GivenRule): readonly Violation[] {
+function ruleViolations(path: string, rule: DecodedRule): readonly Violation[] {
   const { level = '', resources = [], namespaces = [], nonResourceURLs: urls = [], omitStages = [] } = rule;
   const urlsAt = `${path}.nonResourceURLs`;
   return [
@@ -201,19 +201,19 @@ const urlViolations = (path: string, url: string): readonly Violation[] => [
     : []),
 ];
 
-function resourceViolations(path: string, given: Partial<GroupResources>): readonly Violation[] {
-  const { group = '', resources = [], resourceNames = [] } = given;
+function resourceViolations(path: string, entry: Partial<GroupResources>): readonly Violation[] {
+  const { group = '', resources = [], resourceNames = [] } = entry;
   const wrong = group === '' || group === '*' ? [] : dnsSubdomain(group).slice(0, 1);
   return [
-    ...wrong.map((why) => invalid(`${path}.group`, group, why)),
+    ...wrong.map((message) => invalid(`${path}.group`, group, message)),
     ...(resourceNames.length > 0 && resources.length === 0
       ? [invalid(`${path}.resourceNames`, resourceNames, 'using resourceNames requires at least one resource')]
       : []),
   ];
 }
 
-const stageViolations = (path: string, given: readonly string[]): readonly Violation[] =>
-  given.flatMap((stage, at) =>
+const stageViolations = (path: string, names: readonly string[]): readonly Violation[] =>
+  names.flatMap((stage, at) =>
     stages.some((known) => known === stage)
       ? []
       : [invalid(`${path}[${at}]`, stage, `allowed stages are ${stages.join(',')}`)],

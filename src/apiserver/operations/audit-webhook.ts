@@ -83,11 +83,11 @@ export class AuditWebhook implements AuditBackend {
 
   #take(): readonly string[] {
     let bytes = 0;
-    const over = this.#events.findIndex((event, at) => {
+    const end = this.#events.findIndex((event, at) => {
       bytes += event.length;
       return at === eventsAtOnce || (at > 0 && bytes > bytesAtOnce);
     });
-    const batch = this.#events.splice(0, over < 0 ? this.#events.length : over);
+    const batch = this.#events.splice(0, end < 0 ? this.#events.length : end);
     for (const event of batch) this.#bytes -= event.length;
     return batch;
   }
@@ -110,9 +110,9 @@ export class AuditWebhook implements AuditBackend {
     const signal = AbortSignal.timeout(timeoutMs);
     const request = { method: 'POST', path: '?timeout=30s', headers, body, signal };
     const { answer } = await this.#options.transport.send(request);
-    const { statusCode = 0, headers: told } = answer;
+    const { statusCode = 0, headers: received } = answer;
     // The content is not used and may be endless.
-    if (Number(told['content-length'] ?? Number.POSITIVE_INFINITY) <= bytesPassedOver) answer.resume();
+    if (Number(received['content-length'] ?? Number.POSITIVE_INFINITY) <= bytesPassedOver) answer.resume();
     else answer.destroy();
     if (statusCode < 200 || statusCode > 299) throw new Error(`the server answered ${statusCode}`);
   }

@@ -9,14 +9,14 @@ import type { Clock } from '../../runtime/clock.js';
  * than the general limit. Throws BadRequest for an invalid duration.
  */
 export function requestTimeout(query: Query, longest: number): number {
-  const given = query.get('timeout');
-  if (given === undefined || given === '') return longest;
-  const parsed = parseDuration(given);
+  const text = query.get('timeout');
+  if (text === undefined || text === '') return longest;
+  const parsed = parseDuration(text);
   if (parsed.wrong !== undefined) throw badRequest(`invalid timeout specified in the request URL - ${parsed.wrong}`);
   return parsed.milliseconds > 0 && parsed.milliseconds < longest ? parsed.milliseconds : longest;
 }
 
-interface Waiting {
+interface PendingDeadline {
   readonly at: number;
   expire(): void;
 }
@@ -29,7 +29,7 @@ export class Deadlines {
   readonly #clock: Clock;
   readonly #longest: number;
   readonly #signal: AbortSignal;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<PendingDeadline>();
   #watching = false;
 
   /** `longest` is the general limit in milliseconds. Deadlines are no longer enforced once the signal aborts. */
@@ -47,7 +47,7 @@ export class Deadlines {
   within<T>(milliseconds: number, work: Promise<T>, late: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const stopped = milliseconds < this.#longest ? new AbortController() : undefined;
-      const waiting: Waiting = {
+      const waiting: PendingDeadline = {
         at: this.#clock.monotonic() + milliseconds,
         expire: () => resolve(late()),
       };
@@ -82,8 +82,8 @@ export class Deadlines {
     while (!this.#signal.aborted) {
       const [first] = this.#waiting;
       if (first === undefined) break;
-      const left = first.at - this.#clock.monotonic();
-      if (left > 0) await this.#clock.sleep(left, this.#signal);
+      const leftMs = first.at - this.#clock.monotonic();
+      if (leftMs > 0) await this.#clock.sleep(leftMs, this.#signal);
       const now = this.#clock.monotonic();
       for (const waiting of this.#waiting) {
         if (waiting.at > now) break;

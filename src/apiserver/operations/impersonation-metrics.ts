@@ -17,13 +17,16 @@ const labels = ['decision', 'mode'] as const;
 
 /** Returns the metrics of kube-apiserver about impersonation (KEP-5284). */
 export function impersonationMetrics(metrics: Metrics, clock: Clock): ImpersonationMetrics {
-  const family = (subject: string, what: string) => {
+  const family = (subject: string, description: string) => {
     const tried = timedCounter(metrics, {
       labels,
-      total: { name: `apiserver_impersonation_${subject}_total`, help: `Number of ${what}, by mode and decision.` },
+      total: {
+        name: `apiserver_impersonation_${subject}_total`,
+        help: `Number of ${description}, by mode and decision.`,
+      },
       seconds: {
         name: `apiserver_impersonation_${subject}_duration_seconds`,
-        help: `Time taken by ${what}, in seconds, by mode and decision.`,
+        help: `Time taken by ${description}, in seconds, by mode and decision.`,
         buckets,
       },
     });
@@ -41,9 +44,9 @@ export function impersonationMetrics(metrics: Metrics, clock: Clock): Impersonat
       ),
     counting: (authorizer) => ({
       authorize: async (attributes) => {
-        const asked = clock.monotonic();
+        const start = clock.monotonic();
         const decision = await authorizer.authorize(attributes);
-        check(modeOf(attributes.verb), decision.verdict === 'allow', clock.monotonic() - asked);
+        check(modeOf(attributes.verb), decision.verdict === 'allow', clock.monotonic() - start);
         return decision;
       },
     }),

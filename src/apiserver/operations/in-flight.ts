@@ -41,7 +41,10 @@ export class InFlight {
   readonly #limits: InFlightLimits;
   readonly #gauges: Readonly<Record<RequestKind, Watermark>> = { readOnly: new Watermark(), mutating: new Watermark() };
   /** The requests and watches in flight, by caller. */
-  readonly #held = { readOnly: new Map(), mutating: new Map(), watches: new Map() } satisfies Record<string, Held>;
+  readonly #held = { readOnly: new Map(), mutating: new Map(), watches: new Map() } satisfies Record<
+    string,
+    PlacesHeld
+  >;
 
   constructor(limits: InFlightLimits = defaultInFlightLimits) {
     this.#limits = limits;
@@ -62,7 +65,7 @@ export class InFlight {
     if (limit > 0 && gauge.current >= limit) return isMaster() ? nothing : undefined;
     if (limit > 0 && own >= Math.ceil((limit - others) / 2) && !isMaster()) return undefined;
     gauge.rise(now);
-    return hold(held, caller, () => gauge.fall());
+    return takePlaces(held, caller, () => gauge.fall());
   }
 
   /**
@@ -75,7 +78,7 @@ export class InFlight {
     const { watches } = this.#limits;
     const isFull = watches > 0 && (held.get(caller) ?? 0) >= watches;
     if (isFull && !groups.includes(wellKnown.masters)) return undefined;
-    return hold(held, caller, nothing, 1 + Math.trunc(uri.length / longUri));
+    return takePlaces(held, caller, nothing, 1 + Math.trunc(uri.length / longUri));
   }
 
   /** Returns the maximum number of concurrent requests since the second before `now`. */
@@ -85,22 +88,22 @@ export class InFlight {
 }
 
 /** The number of places that each caller holds. */
-type Held = Map<string, number>;
+type PlacesHeld = Map<string, number>;
 
 /** The length of a URI that is longer than that of most watches. */
 const longUri = 1_000;
 
 /** Takes places and returns a function that releases them. Further calls of it have no effect. */
-function hold(held: Held, caller: string, then: () => void, places = 1): () => void {
+function takePlaces(held: PlacesHeld, caller: string, onRelease: () => void, places = 1): () => void {
   held.set(caller, (held.get(caller) ?? 0) + places);
   let inside = true;
   return () => {
     if (!inside) return;
     inside = false;
-    const left = (held.get(caller) ?? 0) - places;
-    if (left > 0) held.set(caller, left);
+    const remaining = (held.get(caller) ?? 0) - places;
+    if (remaining > 0) held.set(caller, remaining);
     else held.delete(caller);
-    then();
+    onRelease();
   };
 }
 

@@ -58,9 +58,9 @@ const paths = new Set([
 
 /** Returns the fixed part of a path; "" for unknown paths. */
 export function knownPath(path: string): string {
-  const whole = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
-  if (paths.has(whole)) return whole;
-  const root = /^\/(?:openapi\/v3|apis?|healthz|livez|readyz)(?=\/)/.exec(whole)?.[0];
+  const trimmed = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+  if (paths.has(trimmed)) return trimmed;
+  const root = /^\/(?:openapi\/v3|apis?|healthz|livez|readyz)(?=\/)/.exec(trimmed)?.[0];
   return root !== undefined && paths.has(root) ? root : '';
 }
 

@@ -9,13 +9,13 @@ const sliSeconds = requestSeconds.filter((limit) => limit >= 0.05);
 const watchListSeconds = [...sliSeconds, 90, 120, 180, 300];
 const attemptSeconds = exponentialBuckets(0.001, 2, 15);
 
-const about = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const;
+const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const;
 export const component = 'apiserver';
 
 /** The labels that describe the resource of a request. */
-export type ResourceLabels = Readonly<Record<(typeof about)[number], string>>;
+export type ResourceLabels = Readonly<Record<(typeof requestLabels)[number], string>>;
 
-const of = <K extends string, V>(names: readonly K[], make: (name: K) => V): Readonly<Record<K, V>> =>
+const recordOf = <K extends string, V>(names: readonly K[], make: (name: K) => V): Readonly<Record<K, V>> =>
   Object.fromEntries(names.map((name) => [name, make(name)])) as Record<K, V>;
 
 export function requestFamilies(metrics: Metrics) {
@@ -45,10 +45,10 @@ export function requestFamilies(metrics: Metrics) {
   const verdicts = ['allow', 'deny', 'no-opinion'] as const;
   const verdictNames = { allow: 'allowed', deny: 'denied', 'no-opinion': 'no-opinion' } as const;
   return {
-    attempts: of(results, (result) => attempts.of({ result })),
-    attemptTime: of(results, (result) => attemptTime.of({ result })),
-    decisions: of(verdicts, (verdict) => decisions.of({ result: verdictNames[verdict] })),
-    decisionTime: of(verdicts, (verdict) => decisionTime.of({ result: verdictNames[verdict] })),
+    attempts: recordOf(results, (result) => attempts.of({ result })),
+    attemptTime: recordOf(results, (result) => attemptTime.of({ result })),
+    decisions: recordOf(verdicts, (verdict) => decisions.of({ result: verdictNames[verdict] })),
+    decisionTime: recordOf(verdicts, (verdict) => decisionTime.of({ result: verdictNames[verdict] })),
     users: metrics.counter({
       name: 'authenticated_user_requests',
       help: 'Authenticated requests, by type of user.',
@@ -57,40 +57,40 @@ export function requestFamilies(metrics: Metrics) {
     totals: metrics.counter({
       name: 'apiserver_request_total',
       help: 'Requests, by verb, resource, scope and status code.',
-      labels: [...about, 'dry_run', 'code'],
+      labels: [...requestLabels, 'dry_run', 'code'],
     }),
     durations: metrics.histogram({
       name: 'apiserver_request_duration_seconds',
       help: 'Time taken by requests, in seconds.',
-      labels: [...about, 'dry_run'],
+      labels: [...requestLabels, 'dry_run'],
       buckets: requestSeconds,
     }),
     slis: metrics.histogram({
       name: 'apiserver_request_sli_duration_seconds',
       help: 'Time taken by requests that are not dry runs, without the time taken by webhooks, in seconds.',
-      labels: about,
+      labels: requestLabels,
       buckets: sliSeconds,
     }),
     sizes: metrics.histogram({
       name: 'apiserver_response_sizes',
       help: 'Size of responses to reads, in bytes.',
-      labels: about,
+      labels: requestLabels,
       buckets: exponentialBuckets(1_000, 10, 7),
     }),
     terminations: metrics.counter({
       name: 'apiserver_request_terminations_total',
       help: 'Requests terminated to protect the server.',
-      labels: [...about, 'code'],
+      labels: [...requestLabels, 'code'],
     }),
     aborts: metrics.counter({
       name: 'apiserver_request_aborts_total',
       help: 'Requests whose responses were aborted.',
-      labels: about.filter((name) => name !== 'component'),
+      labels: requestLabels.filter((name) => name !== 'component'),
     }),
     longRunning: metrics.gauge({
       name: 'apiserver_longrunning_requests',
       help: 'Long-running requests in progress.',
-      labels: about,
+      labels: requestLabels,
     }),
     deprecated: metrics.gauge({
       name: 'apiserver_requested_deprecated_apis',

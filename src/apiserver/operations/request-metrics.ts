@@ -51,18 +51,18 @@ export class RequestMetrics {
     const verb = verbOf(request);
     const scope = scopeOf(info);
     const dryRun = dryRunOf(request.query);
-    const what = info.isResource
+    const target = info.isResource
       ? `${info.group}/${info.version}/${info.resource}/${info.subresource}`
       : knownPath(info.path);
-    const key = `${verb} ${scope} ${dryRun} ${what}`;
+    const key = `${verb} ${scope} ${dryRun} ${target}`;
     const known = this.#series.get(key);
     if (known !== undefined) return known;
     const definition = this.#servedBy(info);
     if (info.isResource && definition === undefined) return this.#nowhere(verb);
     const isDeprecated = definition?.deprecation !== undefined;
-    const made = this.#make(dryRun, { ...this.#labelsOf(info, verb), scope }, isDeprecated);
-    if (this.#series.size < maxCachedSeries) this.#series.set(key, made);
-    return made;
+    const series = this.#make(dryRun, { ...this.#labelsOf(info, verb), scope }, isDeprecated);
+    if (this.#series.size < maxCachedSeries) this.#series.set(key, series);
+    return series;
   }
 
   watchOf(definition: ResourceDefinition, scope: string): WatchSeries {
@@ -75,7 +75,7 @@ export class RequestMetrics {
     const sizes = watchSizes.of({ group, version, resource });
     const lists = watchLists.of({ group, version, resource, scope });
     const initials = initEvents.of({ group, resource });
-    const made: WatchSeries = {
+    const series: WatchSeries = {
       event: (bytes, initial) => {
         events.add();
         if (initial) initials.add();
@@ -83,8 +83,8 @@ export class RequestMetrics {
       },
       initialised: (seconds) => lists.observe(seconds),
     };
-    if (this.#watches.size < maxCachedSeries) this.#watches.set(key, made);
-    return made;
+    if (this.#watches.size < maxCachedSeries) this.#watches.set(key, series);
+    return series;
   }
 
   authenticated(result: 'success' | 'failure' | 'error', seconds: number, username: string): void {
@@ -100,12 +100,12 @@ export class RequestMetrics {
     decisionTime[verdict].observe(seconds);
   }
 
-  #user(sort: string): { add(): void } {
-    const known = this.#users.get(sort);
+  #user(username: string): { add(): void } {
+    const known = this.#users.get(username);
     if (known !== undefined) return known;
-    const made = this.#families.users.of({ username: sort });
-    this.#users.set(sort, made);
-    return made;
+    const counter = this.#families.users.of({ username });
+    this.#users.set(username, counter);
+    return counter;
   }
 
   #servedBy({ isResource, group, version, resource, subresource }: RequestInfo): ResourceDefinition | undefined {
@@ -125,9 +125,9 @@ export class RequestMetrics {
     const key = `${verb} nowhere`;
     const known = this.#series.get(key);
     if (known !== undefined) return known;
-    const made = this.#make('', { ...unnamed, verb, scope: '' }, false);
-    this.#series.set(key, made);
-    return made;
+    const series = this.#make('', { ...unnamed, verb, scope: '' }, false);
+    this.#series.set(key, series);
+    return series;
   }
 
   /** Creates the series. They must not refer to a definition, because they outlive it. */

@@ -22,20 +22,20 @@ export class RequestTracker {
   readonly #operations: Operations;
   readonly #request: ApiRequest;
   readonly #received: number;
-  readonly #begun: number;
+  readonly #start: number;
   readonly #latencies = new Latencies();
   #record: AuditRecord | undefined;
   #leave: (() => void) | undefined;
   #panic: unknown;
   #isLate = false;
   #deadline: number | undefined;
-  #over = false;
+  #isOver = false;
 
   constructor(operations: Operations, request: ApiRequest) {
     this.#operations = operations;
     this.#request = request;
     this.#received = operations.clock.now();
-    this.#begun = operations.clock.monotonic();
+    this.#start = operations.clock.monotonic();
     request.latencies = this.#latencies;
   }
 
@@ -158,8 +158,8 @@ export class RequestTracker {
   }
 
   #settle({ code, bytes, isAborted }: Outcome): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#isOver) return;
+    this.#isOver = true;
     if (!this.#isLate) this.#leave?.();
     const series = this.#operations.metrics?.of(this.#request);
     series?.answered(code, this.#seconds(), bytes, this.#latencies.webhooks / 1_000);
@@ -188,7 +188,7 @@ export class RequestTracker {
   }
 
   #milliseconds(): number {
-    return this.#operations.clock.monotonic() - this.#begun;
+    return this.#operations.clock.monotonic() - this.#start;
   }
 
   #seconds(): number {

@@ -27,8 +27,8 @@ export async function readApplyConfiguration(body: RequestBody): Promise<Applied
   const repeated = duplicates.length === 0 ? undefined : `error converting YAML to JSON: ${duplicates.join(', ')}`;
   if (value === null) return { config: {}, repeated };
   if (!isObject(value)) {
-    const why = cannotUnmarshal(value, 'map[string]interface {}');
-    throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${why}`);
+    const problem = cannotUnmarshal(value, 'map[string]interface {}');
+    throw badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${problem}`);
   }
   return { config: value, repeated };
 }
@@ -54,11 +54,11 @@ export async function applyAndDecode(
   { isBuiltIn, decode }: { readonly isBuiltIn: boolean; readonly decode: (object: JsonObject) => Steps<DecodedObject> },
 ): Promise<Applied & EmptyMembers> {
   const turns = new TurnTaking();
-  const made = await runInTurns(applyConfiguration(applying), turns);
+  const applied = await runInTurns(applyConfiguration(applying), turns);
   const wrong = isBuiltIn ? wrongOwners(applying.config) : undefined;
   if (wrong !== undefined) throw unconvertible(applying.config, wrong);
-  if (!made.changed) return made;
-  const object = asJson(made.object);
+  if (!applied.changed) return applied;
+  const object = asJson(applied.object);
   if (turns.isDue) await turns.next();
   const fitting = isBuiltIn
     ? await runInTurns(convertUnstructured(applying.schema, object, 'float'), turns)
@@ -66,7 +66,7 @@ export async function applyAndDecode(
   if (fitting.problem !== undefined) throw unconvertible(applying.config, fitting.problem);
   if (turns.isDue) await turns.next();
   const { emptyMembers, object: decoded } = await runInTurns(decodedBy(decode(fitting.value), applying.config), turns);
-  return { ...made, object: decoded, emptyMembers };
+  return { ...applied, object: decoded, emptyMembers };
 }
 
 function* decodedBy(decoding: Steps<DecodedObject>, config: JsonObject): Steps<DecodedObject> {

@@ -101,7 +101,7 @@ export interface PatchedObject extends EmptyMembers {
  */
 export function* applyPatch(
   reading: Steps<ReadPatch>,
-  given: {
+  input: {
     readonly current: JsonObject;
     readonly schema: Schema;
     readonly fieldValidation: FieldValidation;
@@ -115,25 +115,25 @@ export function* applyPatch(
   const patch = yield* reading;
   yield;
   const later = new DeferredWork();
-  const result = yield* resultOf(patch.apply(given.current, given.schema, later));
+  const result = yield* resultOf(patch.apply(input.current, input.schema, later));
   yield* later.rest();
   yield;
-  const refuse = (why: string): ApiError => undecodable(patch.shown(result), why);
+  const refuse = (message: string): ApiError => undecodable(patch.shown(result), message);
   if (!isObject(result)) throw refuse(noObject(result));
-  const fitting = given.converts ? yield* convertUnstructured(given.schema, result, 'int') : { value: result };
+  const fitting = input.converts ? yield* convertUnstructured(input.schema, result, 'int') : { value: result };
   if (fitting.problem !== undefined) throw refuse(fitting.problem);
   yield;
   let decoded: DecodedObject;
   try {
     const text = yield* resultOf(patch.text?.(fitting.value) ?? parsedPlain(fitting.value));
-    decoded = yield* given.decode(fitting.value, text);
+    decoded = yield* input.decode(fitting.value, text);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw refuse(given.converts ? converterMessage(error) : error.message);
+    throw refuse(input.converts ? converterMessage(error) : error.message);
   }
   const strict = [...patch.strict, ...decoded.strict];
-  if (strict.length === 0 || given.fieldValidation === 'Ignore') return { ...decoded, warnings: [] };
-  if (given.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${strict.join(', ')}`);
+  if (strict.length === 0 || input.fieldValidation === 'Ignore') return { ...decoded, warnings: [] };
+  if (input.fieldValidation === 'Strict') throw refuse(`strict decoding error: ${strict.join(', ')}`);
   return { ...decoded, warnings: strict };
 }
 
@@ -154,7 +154,7 @@ function noObject(result: Json): string {
 const maxShown = 65_536;
 
 /** Returns the error for a patch whose result is not an object of the kind. */
-const undecodable = (shown: string, why: string): ApiError =>
+const undecodable = (shown: string, message: string): ApiError =>
   invalidObject({ group: '', kind: '' }, [
-    invalid('patch', shown.length > maxShown ? `${shown.slice(0, maxShown)}...` : shown, why),
+    invalid('patch', shown.length > maxShown ? `${shown.slice(0, maxShown)}...` : shown, message),
   ]);

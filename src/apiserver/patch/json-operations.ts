@@ -26,7 +26,7 @@ export interface ReadOperations {
 
 /** Reads the operations of a patch. `isStrict`: as Kubernetes does if the caller requests field validation. */
 export function readOperations(read: PatchText, isStrict: boolean): ReadOperations {
-  const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : why);
+  const refuse = (message: string): Error => badRequest(isStrict ? `error decoding patch: ${message}` : message);
   const { value, exact, duplicates, numberError, bytes } = parsePatch(read, refuse);
   if (value === null) return { operations: [], strict: [], isOdd: false };
   const [listType, itemType] = isStrict
@@ -37,7 +37,7 @@ export function readOperations(read: PatchText, isStrict: boolean): ReadOperatio
     throw refuse(numberError.replace('value', 'struct field jsonPatchOp.value'));
   const strict: string[] = [];
   const repeated = repeatedMembers(duplicates);
-  const spelt = bytes && (readSpelled(bytes, duplicates.length > 0) as typeof value | undefined);
+  const exactValues = bytes && (readSpelled(bytes, duplicates.length > 0) as typeof value | undefined);
   const operations: PatchOperation[] = [];
   for (const [index, item] of value.entries()) {
     if (item !== null && !isObject(item)) {
@@ -51,7 +51,9 @@ export function readOperations(read: PatchText, isStrict: boolean): ReadOperatio
       }
     }
     const operation = operationOf(item ?? {});
-    operations.push(spelt === undefined ? operation : { ...operation, value: (spelt[index] as JsonObject)?.['value'] });
+    operations.push(
+      exactValues === undefined ? operation : { ...operation, value: (exactValues[index] as JsonObject)?.['value'] },
+    );
   }
   // In the response of a webhook, the number of values is limited instead.
   if (isStrict && operations.length > maxOperations) {
@@ -59,10 +61,10 @@ export function readOperations(read: PatchText, isStrict: boolean): ReadOperatio
       `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${operations.length}`,
     );
   }
-  return { operations, strict, isOdd: spelt !== undefined, numberError };
+  return { operations, strict, isOdd: exactValues !== undefined, numberError };
 }
 
-interface Repeated {
+interface RepeatedMember {
   readonly index: number;
   readonly name: string;
   /** Whether the member itself is repeated, not one inside it. */
@@ -71,7 +73,7 @@ interface Repeated {
 }
 
 /** Returns the repeated members of operations, the last one first. Those inside unknown members are not among them. */
-const repeatedMembers = (duplicates: readonly string[]): Repeated[] =>
+const repeatedMembers = (duplicates: readonly string[]): RepeatedMember[] =>
   duplicates
     .flatMap((text) => {
       const [, index, name = '', end] = /^duplicate field "\[(\d+)\]\.([^.["]*)(.)/.exec(text) ?? [];
@@ -83,7 +85,7 @@ const repeatedMembers = (duplicates: readonly string[]): Repeated[] =>
  * Yields the errors about unknown and repeated members of an operation in the order in which they are sent, and removes
  * them from `repeated`.
  */
-function* complaintsAbout(item: Members, index: number, repeated: Repeated[]): Generator<string> {
+function* complaintsAbout(item: Members, index: number, repeated: RepeatedMember[]): Generator<string> {
   const seen = new Set<string>();
   for (const [name] of membersOf(item)) {
     if (!members.has(name)) yield `json patch unknown field ${quote(`[${index}].${name}`)}`;
@@ -97,7 +99,7 @@ function* complaintsAbout(item: Members, index: number, repeated: Repeated[]): G
 }
 
 /** Throws for the first member of a wrong type, including repeated members. */
-function checkTypes(item: Members, refuse: (why: string) => Error): void {
+function checkTypes(item: Members, refuse: (message: string) => Error): void {
   for (const [name, value] of membersOf(item)) {
     if (!texts.has(name) || value === null || typeof value === 'string') continue;
     throw refuse(`json: cannot unmarshal ${jsonKind(value)} into Go struct field jsonPatchOp.${name} of type string`);

@@ -49,9 +49,9 @@ export class JsonPatcher {
   *run(operations: readonly PatchOperation[]): Steps<Json> {
     for (const operation of operations) {
       yield;
-      const act = member(actions, operation.op ?? '');
-      if (act === undefined) throw new DoesNotApply(`Unexpected kind: ${operation.op ?? 'unknown'}`);
-      act(this, operation);
+      const action = member(actions, operation.op ?? '');
+      if (action === undefined) throw new DoesNotApply(`Unexpected kind: ${operation.op ?? 'unknown'}`);
+      action(this, operation);
     }
     return this.#root;
   }
@@ -164,19 +164,19 @@ export class JsonPatcher {
 const missing = 'missing value';
 
 /** Returns the path or source of an operation. Throws DoesNotApply if it is absent. */
-function given(text: string | undefined, complaint: string): string {
+function requireText(text: string | undefined, complaint: string): string {
   if (text === undefined) throw new DoesNotApply(`${complaint}: ${missing}`);
   return text;
 }
 
 /** Returns the value. Throws DoesNotApply if it is undefined. */
-function there<T>(found: T | undefined, complaint: string): T {
+function requireFound<T>(found: T | undefined, complaint: string): T {
   if (found === undefined) throw new DoesNotApply(`${complaint}: ${missing}`);
   return found;
 }
 
 /** Runs an action inside a list or map. Its error message is prefixed with the place. */
-function within<T>(place: string, act: () => T): T {
+function prefixError<T>(place: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
@@ -186,19 +186,19 @@ function within<T>(place: string, act: () => T): T {
 
 const actions: Readonly<Record<string, (patching: JsonPatcher, operation: PatchOperation) => void>> = {
   add(patching, { path: to, value }) {
-    const path = given(to, 'add operation failed to decode path');
-    const place = there(patching.reach(path), `add operation does not apply: doc is missing path: "${path}"`);
-    within(`error in add for path: '${path}'`, () => addAt(patching, place, value ?? null));
+    const path = requireText(to, 'add operation failed to decode path');
+    const place = requireFound(patching.reach(path), `add operation does not apply: doc is missing path: "${path}"`);
+    prefixError(`error in add for path: '${path}'`, () => addAt(patching, place, value ?? null));
   },
 
   remove(patching, { path: to }) {
-    const path = given(to, 'remove operation failed to decode path');
-    const place = there(patching.reach(path), `remove operation does not apply: doc is missing path: "${path}"`);
-    within(`error in remove for path: '${path}'`, () => removeAt(patching, place));
+    const path = requireText(to, 'remove operation failed to decode path');
+    const place = requireFound(patching.reach(path), `remove operation does not apply: doc is missing path: "${path}"`);
+    prefixError(`error in remove for path: '${path}'`, () => removeAt(patching, place));
   },
 
   replace(patching, { path: to, value }) {
-    const path = given(to, 'replace operation failed to decode path: operation missing path field');
+    const path = requireText(to, 'replace operation failed to decode path: operation missing path field');
     if (path === '') {
       if (!isObject(value) && !isList(value)) {
         throw new DoesNotApply('replace operation value must be object or array: %!w(<nil>)');
@@ -206,7 +206,7 @@ const actions: Readonly<Record<string, (patching: JsonPatcher, operation: PatchO
       patching.root = value;
       return;
     }
-    const { container, key } = there(
+    const { container, key } = requireFound(
       patching.reach(path),
       `replace operation does not apply: doc is missing path: ${path}`,
     );
@@ -216,50 +216,66 @@ const actions: Readonly<Record<string, (patching: JsonPatcher, operation: PatchO
     }
     const index = findIndex(container, key);
     const wrong = `replace operation does not apply: doc is missing key: ${path}`;
-    container[there(typeof index === 'number' ? index : undefined, wrong)] = value ?? null;
+    container[requireFound(typeof index === 'number' ? index : undefined, wrong)] = value ?? null;
   },
 
   move(patching, { from: source, path: to }) {
-    const from = given(source, 'move operation failed to decode from: operation, missing from field');
-    const taken = there(patching.find(from), `move operation does not apply: doc is missing from path: ${from}`);
-    const place = `error in move for path: '${taken.key}'`;
-    const value = within(place, () => valueAt(taken.container, taken.key));
-    const left = there(patching.reach(from), `move operation does not apply: doc is missing from path: ${from}`);
-    within(place, () => removeAt(patching, left));
-    const path = given(to, 'move operation failed to decode path: operation missing path field');
-    const put = there(patching.reach(path), `move operation does not apply: doc is missing destination path: ${path}`);
-    within(`error in move for path: '${path}'`, () => addAt(patching, put, value ?? null));
+    const from = requireText(source, 'move operation failed to decode from: operation, missing from field');
+    const located = requireFound(
+      patching.find(from),
+      `move operation does not apply: doc is missing from path: ${from}`,
+    );
+    const place = `error in move for path: '${located.key}'`;
+    const value = prefixError(place, () => valueAt(located.container, located.key));
+    const origin = requireFound(
+      patching.reach(from),
+      `move operation does not apply: doc is missing from path: ${from}`,
+    );
+    prefixError(place, () => removeAt(patching, origin));
+    const path = requireText(to, 'move operation failed to decode path: operation missing path field');
+    const put = requireFound(
+      patching.reach(path),
+      `move operation does not apply: doc is missing destination path: ${path}`,
+    );
+    prefixError(`error in move for path: '${path}'`, () => addAt(patching, put, value ?? null));
   },
 
   copy(patching, { from: source, path: to }) {
-    const from = given(source, 'copy operation failed to decode from: operation, missing from field');
-    const taken = there(patching.find(from), `copy operation does not apply: doc is missing from path: ${from}`);
-    const value = within(`error in copy for from: '${from}'`, () => valueAt(taken.container, taken.key)) ?? null;
-    const path = given(to, 'copy operation failed to decode path');
-    there(patching.find(path), `copy operation does not apply: doc is missing destination path: ${path}`);
+    const from = requireText(source, 'copy operation failed to decode from: operation, missing from field');
+    const located = requireFound(
+      patching.find(from),
+      `copy operation does not apply: doc is missing from path: ${from}`,
+    );
+    const value =
+      prefixError(`error in copy for from: '${from}'`, () => valueAt(located.container, located.key)) ?? null;
+    const path = requireText(to, 'copy operation failed to decode path');
+    requireFound(patching.find(path), `copy operation does not apply: doc is missing destination path: ${path}`);
     const copy = patching.copy(value);
-    const put = there(patching.reach(path), `copy operation does not apply: doc is missing destination path: ${path}`);
-    within('error while adding value during copy', () => addAt(patching, put, copy));
+    const put = requireFound(
+      patching.reach(path),
+      `copy operation does not apply: doc is missing destination path: ${path}`,
+    );
+    prefixError('error while adding value during copy', () => addAt(patching, put, copy));
   },
 
   test(patching, { path: to, value }) {
-    const path = given(to, 'test operation failed to decode path: operation missing path field');
+    const path = requireText(to, 'test operation failed to decode path: operation missing path field');
     let actual: Json = patching.root;
     if (path !== '') {
-      const place = there(patching.find(path), `test operation does not apply: is missing path: ${path}`);
-      actual = within(`error in test for path: '${path}'`, () => valueAt(place.container, place.key)) ?? null;
+      const place = requireFound(patching.find(path), `test operation does not apply: is missing path: ${path}`);
+      actual = prefixError(`error in test for path: '${path}'`, () => valueAt(place.container, place.key)) ?? null;
     }
     if (!patching.compare(actual, value ?? null))
       throw new DoesNotApply(`testing value ${path} failed: test failed`, { isTest: true });
   },
 };
 
-interface Place {
+interface Location {
   readonly container: Container;
   readonly key: string;
 }
 
-function addAt(patching: JsonPatcher, { container, key }: Place, value: Json): void {
+function addAt(patching: JsonPatcher, { container, key }: Location, value: Json): void {
   if (!Array.isArray(container)) {
     setMember(container, key, value);
     return;
@@ -269,14 +285,14 @@ function addAt(patching: JsonPatcher, { container, key }: Place, value: Json): v
     return;
   }
   const places = container.length + 1;
-  const index = within(`value was not a proper array index: '${key}'`, () => integer(key));
+  const index = prefixError(`value was not a proper array index: '${key}'`, () => integer(key));
   const at = index < 0 ? index + places : index;
   if (at < 0 || at >= places) throw new DoesNotApply(invalidIndex(index));
   patching.moving(container.length - at);
   container.splice(at, 0, value);
 }
 
-function removeAt(patching: JsonPatcher, { container, key }: Place): void {
+function removeAt(patching: JsonPatcher, { container, key }: Location): void {
   if (Array.isArray(container)) {
     const index = indexIn(container, key);
     patching.moving(container.length - index);

@@ -40,7 +40,7 @@ function readPatch(
   readonly strict: readonly string[];
   readonly numberError: string | undefined;
 } {
-  const refuse = (why: string): Error => badRequest(isStrict ? `error decoding patch: ${why}` : notPatch);
+  const refuse = (message: string): Error => badRequest(isStrict ? `error decoding patch: ${message}` : notPatch);
   const text = parsePatch(read, refuse);
   const { value, exact, duplicates, numberError } = text;
   if (value === null) throw badRequest(notPatch);
@@ -66,15 +66,15 @@ export function mergeJson(target: JsonObject, patch: JsonObject, later: Deferred
   later.each(names.length, (at) => {
     const name = names[at] ?? '';
     const live = member(target, name) ?? null;
-    const given = member(patch, name);
-    if (given !== null) setMember(out, name, given === undefined ? live : mergedValue(live, given, later));
+    const patched = member(patch, name);
+    if (patched !== null) setMember(out, name, patched === undefined ? live : mergedValue(live, patched, later));
   });
   return out;
 }
 
-function mergedValue(live: Json, given: Json, later: DeferredWork): Json {
-  if (!isObject(live)) return withoutNulls(given, later);
-  return isObject(given) ? mergeJson(live, given, later) : given;
+function mergedValue(live: Json, patch: Json, later: DeferredWork): Json {
+  if (!isObject(live)) return withoutNulls(patch, later);
+  return isObject(patch) ? mergeJson(live, patch, later) : patch;
 }
 
 /** Returns the value without members that are null. Nulls that are items of lists stay. */

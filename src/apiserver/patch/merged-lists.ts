@@ -38,16 +38,16 @@ function keyOf(item: Json, key: string): Json {
  */
 export function sortMergedList(
   items: readonly Json[],
-  given: { readonly order: readonly Json[]; readonly live: readonly Json[]; readonly key: string | undefined },
+  options: { readonly order: readonly Json[]; readonly live: readonly Json[]; readonly key: string | undefined },
 ): readonly Json[] {
-  const { order, live, key } = given;
+  const { order, live, key } = options;
   if (key !== undefined) for (const list of [items, order, live]) for (const item of list) keyOf(item, key);
-  const wanted = ordered(order, key);
+  const patchOrder = ordered(order, key);
   const before = ordered(live, key);
   const placeIn = (places: ReadonlyMap<Json | undefined, number>, item: Json): number =>
     places.get(identityOf(item, key)) ?? -1;
-  const isNamed = (item: Json): boolean => placeIn(wanted, item) >= 0;
-  const named = items.filter(isNamed).sort((a, b) => placeIn(wanted, a) - placeIn(wanted, b));
+  const isNamed = (item: Json): boolean => placeIn(patchOrder, item) >= 0;
+  const named = items.filter(isNamed).sort((a, b) => placeIn(patchOrder, a) - placeIn(patchOrder, b));
   const unnamed = items.filter((item) => !isNamed(item));
   const others = sorted(unnamed, (item) => placeIn(before, item));
 

@@ -20,7 +20,7 @@ export type PatchText = () => ParsedJson & {
 };
 
 /** Parses the body. Throws the error that `refuse` returns if it is not JSON. */
-export function parsePatch(read: PatchText, refuse: (why: string) => Error): ReturnType<PatchText> {
+export function parsePatch(read: PatchText, refuse: (message: string) => Error): ReturnType<PatchText> {
   try {
     return read();
   } catch (error) {

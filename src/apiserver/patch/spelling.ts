@@ -21,7 +21,7 @@ import { itemsPerStep, runSync, type Steps } from '../../api/steps.js';
 const longest = 65_536;
 
 /** Matches texts that may be spelt differently from how Go writes them. */
-const odd = /[\\<>&\u2028\u2029]|\d[.eE]|\d{19}|-0/;
+const mayDiffer = /[\\<>&\u2028\u2029]|\d[.eE]|\d{19}|-0/;
 
 /**
  * Reads bytes that are known to be valid JSON and not too deep. Returns undefined if the spelling makes no difference.
@@ -30,7 +30,7 @@ const odd = /[\\<>&\u2028\u2029]|\d[.eE]|\d{19}|-0/;
 export function readSpelled(bytes: Uint8Array, hasRepeats: boolean): Json | undefined {
   if (bytes.length > longest) return undefined;
   const text = Buffer.from(bytes).toString('utf8');
-  if (!hasRepeats && !odd.test(text)) return undefined;
+  if (!hasRepeats && !mayDiffer.test(text)) return undefined;
   const reader = new Reader(text);
   const value = reader.read();
   return reader.isOdd ? value : undefined;
@@ -48,7 +48,7 @@ export function* readBack(value: Json): Steps<ParsedJson> {
 }
 
 /** A list or an object that is being written. */
-interface Unwritten {
+interface OpenContainer {
   readonly values: readonly Json[];
   /** The names of the members of an object. */
   readonly names: readonly string[] | undefined;
@@ -59,9 +59,9 @@ interface Unwritten {
  * Writes pieces that are joined once. Joining them at every level would write deeply nested values again for each
  * level.
  */
-function* writtenInSteps(whole: Json): Steps<string> {
+function* writtenInSteps(root: Json): Steps<string> {
   const parts: string[] = [];
-  const open: Unwritten[] = [];
+  const open: OpenContainer[] = [];
   let count = 0;
   const begin = (value: Json): void => {
     if (isSymbol(value)) parts.push(value.description ?? '');
@@ -70,12 +70,12 @@ function* writtenInSteps(whole: Json): Steps<string> {
       open.push({ values: value, names: undefined, at: 0 });
     } else if (isObject(value)) {
       // Objects made by code may have undefined members.
-      const given = pairsOf(value).filter(([, member]) => member !== undefined);
+      const members = pairsOf(value).filter(([, member]) => member !== undefined);
       parts.push('{');
-      open.push({ values: given.map(([, member]) => member), names: given.map(([name]) => name), at: 0 });
+      open.push({ values: members.map(([, member]) => member), names: members.map(([name]) => name), at: 0 });
     } else parts.push(goJson(value));
   };
-  begin(whole);
+  begin(root);
   for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
     if (++count % itemsPerStep === 0) yield;
     const { values, names, at } = last;

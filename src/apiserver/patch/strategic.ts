@@ -22,14 +22,14 @@ export const strategicPatch: PatchType = {
   for: 'built-in',
   read(text, { fieldValidation }) {
     const { patch, strict } = readPatch(text, fieldValidation !== 'Ignore');
-    let left = (): JsonObject => patch;
+    let unapplied = (): JsonObject => patch;
     return {
       strict,
       apply: (current, schema, later) => {
-        left = () => leftOf(patch, current, schema);
+        unapplied = () => leftOf(patch, current, schema);
         return mergeMaps(current, patch, schema, later);
       },
-      shown: () => goValue(left()),
+      shown: () => goValue(unapplied()),
     };
   },
 };
@@ -130,12 +130,12 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
   const keys = patch[retainKeys] ?? null;
   const bad = (): ApiError => badRequest('invalid patch format of retainKeys');
   if (!isList(keys)) throw bad();
-  const kept = new Set(keys);
+  const retainedKeys = new Set(keys);
   for (const [name, value] of Object.entries(patch)) {
     if (value === null || name === retainKeys || name.startsWith(deleteFrom) || name.startsWith(setOrder)) continue;
-    if (!kept.has(name)) throw bad();
+    if (!retainedKeys.has(name)) throw bad();
   }
-  return Object.fromEntries(Object.entries(original).filter(([name]) => kept.has(name)));
+  return Object.fromEntries(Object.entries(original).filter(([name]) => retainedKeys.has(name)));
 }
 
 /** Applies `$setElementOrder/<list>`: merges or replaces the list and sorts it. Returns the name of the list, if there is one. */
@@ -144,26 +144,26 @@ function orderList(out: Record<string, Json>, patch: JsonObject, name: string, s
   if (!isList(order)) throw wrongType('[]interface {}', order);
   const target = targetOf(name, badOrder);
   const live = member(out, target);
-  const given = member(patch, target);
+  const patched = member(patch, target);
   if (live !== undefined && !isList(live)) throw wrongType('[]interface {}', live);
-  if (given !== undefined && !isList(given)) throw wrongType('[]interface {}', given);
-  const how = strategyOf(schema, target);
-  if (!mayBeOrdered(how.schema)) throw untyped('expected slice or array type, but got: struct');
-  checkOrder(given ?? [], order, how.key);
-  if (live === undefined && given === undefined) return undefined;
+  if (patched !== undefined && !isList(patched)) throw wrongType('[]interface {}', patched);
+  const patchStrategy = strategyOf(schema, target);
+  if (!mayBeOrdered(patchStrategy.schema)) throw untyped('expected slice or array type, but got: struct');
+  checkOrder(patched ?? [], order, patchStrategy.key);
+  if (live === undefined && patched === undefined) return undefined;
   const merged =
-    given === undefined
+    patched === undefined
       ? (live ?? [])
       : live === undefined
-        ? withoutDirectives(given, 'kept')
-        : changedList(live, given, how, false);
-  checkAlike([live ?? [], given ?? []]);
-  const isMap = isObject((live ?? [])[0] ?? (given ?? [])[0] ?? null);
+        ? withoutDirectives(patched, 'kept')
+        : changedList(live, patched, patchStrategy, false);
+  checkAlike([live ?? [], patched ?? []]);
+  const isMap = isObject((live ?? [])[0] ?? (patched ?? [])[0] ?? null);
   // Maps without a key cannot be sorted, and `sortMergedList` reports it.
-  const key = isMap ? how.key : undefined;
+  const key = isMap ? patchStrategy.key : undefined;
   if (key) checkPlaces(merged, order, key);
-  const isMerged = key && how.strategy === 'merge' && live !== undefined && given !== undefined;
-  const places = isMerged ? placesAfter(live, given, key) : (live ?? []);
+  const isMerged = key && patchStrategy.strategy === 'merge' && live !== undefined && patched !== undefined;
+  const places = isMerged ? placesAfter(live, patched, key) : (live ?? []);
   setMember(out, target, sortMergedList(merged, { order, live: places, key }));
   return target;
 }
@@ -175,13 +175,13 @@ function mayBeOrdered(field: Schema): boolean {
 }
 
 /** Returns the live list as Go leaves it: Go deletes in place, and new items take the freed positions. */
-function placesAfter(live: readonly Json[], given: readonly Json[], key: string): readonly Json[] {
-  if (!given.some((item) => isObject(item) && item[directive] === 'delete')) return live;
-  const { live: kept, given: plain } = withSpecialItems(live, given, key);
-  if (plain.length === 0 || kept.length === live.length) return live;
-  const known = ordered(kept, key);
+function placesAfter(live: readonly Json[], patch: readonly Json[], key: string): readonly Json[] {
+  if (!patch.some((item) => isObject(item) && item[directive] === 'delete')) return live;
+  const { live: remaining, given: plain } = withSpecialItems(live, patch, key);
+  if (plain.length === 0 || remaining.length === live.length) return live;
+  const known = ordered(remaining, key);
   const added = plain.filter((item) => !known.has(keyValue(item, key)));
-  return [...kept, ...added.slice(0, live.length - kept.length)];
+  return [...remaining, ...added.slice(0, live.length - remaining.length)];
 }
 
 /** Throws if an item is not found before the first element of the order that is not a map. */
@@ -196,11 +196,11 @@ function checkPlaces(items: readonly Json[], order: readonly Json[], key: string
  * Throws unless the items of a patch are in the requested order. A directive other than `delete` may not follow the
  * last of them.
  */
-function checkOrder(given: readonly Json[], order: readonly Json[], key: string): void {
-  if (order.length === 0 || given.length === 0) return;
-  const stray = key === '' ? undefined : given.find((item) => !isObject(item));
+function checkOrder(patch: readonly Json[], order: readonly Json[], key: string): void {
+  if (order.length === 0 || patch.length === 0) return;
+  const stray = key === '' ? undefined : patch.find((item) => !isObject(item));
   if (stray !== undefined) throw wrongType('map[string]interface {}', stray);
-  const items = given.filter((item) => !(isObject(item) && item[directive] === 'delete'));
+  const items = patch.filter((item) => !(isObject(item) && item[directive] === 'delete'));
   const directs = (item: Json): boolean => isObject(item) && Object.hasOwn(item, directive);
   let at = 0;
   for (const place of order) {
@@ -208,30 +208,40 @@ function checkOrder(given: readonly Json[], order: readonly Json[], key: string)
     if (at < items.length && identity(items[at] ?? null, key) === identity(place, key)) at++;
   }
   if (at < items.length) {
-    throw untyped(`The order in patch list:\n${goValue(given)}\n doesn't match ${setOrder} list:\n${goValue(order)}\n`);
+    throw untyped(`The order in patch list:\n${goValue(patch)}\n doesn't match ${setOrder} list:\n${goValue(order)}\n`);
   }
 }
 
-function mergeMember(out: Record<string, Json>, given: string, value: Json, schema: Schema, later: DeferredWork): void {
-  const isDeletion = given.startsWith(deleteFrom);
-  const name = isDeletion ? targetOf(given, () => badRequest('invalid patch format of primitive list')) : given;
+function mergeMember(
+  out: Record<string, Json>,
+  patchKey: string,
+  value: Json,
+  schema: Schema,
+  later: DeferredWork,
+): void {
+  const isDeletion = patchKey.startsWith(deleteFrom);
+  const name = isDeletion ? targetOf(patchKey, () => badRequest('invalid patch format of primitive list')) : patchKey;
   if (value === null) {
     delete out[name];
     return;
   }
   const live = member(out, name);
   if (live === undefined || goKindOf(live) !== goKindOf(value)) {
-    if (!isDeletion) put(out, name, fresh(value, later));
+    if (!isDeletion) setOrDelete(out, name, withoutDirectivesIn(value, later));
   } else if (isObject(live) && isObject(value)) {
-    const how = strategyOf(schema, name);
-    setMember(out, name, how.strategy === 'replace' ? value : mergeMaps(live, value, how.schema, later));
+    const patchStrategy = strategyOf(schema, name);
+    setMember(
+      out,
+      name,
+      patchStrategy.strategy === 'replace' ? value : mergeMaps(live, value, patchStrategy.schema, later),
+    );
   } else if (isList(live) && isList(value)) {
-    const how = strategyOf(schema, name);
-    setMember(out, name, changedList(live, value, how, isDeletion));
-  } else put(out, name, value);
+    const patchStrategy = strategyOf(schema, name);
+    setMember(out, name, changedList(live, value, patchStrategy, isDeletion));
+  } else setOrDelete(out, name, value);
 }
 
-function put(out: Record<string, Json>, name: string, value: Json | undefined): void {
+function setOrDelete(out: Record<string, Json>, name: string, value: Json | undefined): void {
   if (value === undefined) delete out[name];
   else setMember(out, name, value);
 }
@@ -250,7 +260,7 @@ type Nulls = 'dropped' | 'kept';
  * Returns a value for a member that did not exist; undefined if the value is a map with a directive. Nulls in maps are
  * dropped unless `nulls` keeps them.
  */
-function fresh(value: Json, later: DeferredWork, nulls: Nulls = 'dropped'): Json | undefined {
+function withoutDirectivesIn(value: Json, later: DeferredWork, nulls: Nulls = 'dropped'): Json | undefined {
   const directs = isObject(value) && Object.hasOwn(value, directive) && (nulls === 'kept' || value[directive] !== null);
   return directs ? undefined : cleaned(value, later, nulls);
 }
@@ -262,40 +272,41 @@ function cleaned(value: Json, later: DeferredWork, nulls: Nulls): Json {
   later.each(names.length, (at) => {
     const name = names[at] ?? '';
     const item = value[name] ?? null;
-    const kept = item === null && nulls === 'dropped' ? undefined : fresh(item, later, nulls);
-    if (kept !== undefined) setMember(out, name, kept);
+    const result = item === null && nulls === 'dropped' ? undefined : withoutDirectivesIn(item, later, nulls);
+    if (result !== undefined) setMember(out, name, result);
   });
   return out;
 }
 const withoutDirectives = (items: readonly Json[], nulls: Nulls): readonly Json[] =>
-  items.map((item) => fresh(item, noDeferral, nulls)).filter((item): item is Json => item !== undefined);
+  items.map((item) => withoutDirectivesIn(item, noDeferral, nulls)).filter((item): item is Json => item !== undefined);
 
 /** Returns the new list: it is merged if the schema says so or if items are to be deleted, and replaced otherwise. */
 const changedList = (
   live: readonly Json[],
-  given: readonly Json[],
-  how: Strategy,
+  patch: readonly Json[],
+  patchStrategy: Strategy,
   isDeletion: boolean,
-): readonly Json[] => (how.strategy === 'merge' || isDeletion ? mergeLists(live, given, how, isDeletion) : given);
+): readonly Json[] =>
+  patchStrategy.strategy === 'merge' || isDeletion ? mergeLists(live, patch, patchStrategy, isDeletion) : patch;
 
 function mergeLists(
   live: readonly Json[],
-  given: readonly Json[],
+  patch: readonly Json[],
   { schema, key }: Strategy,
   isDeletion: boolean,
 ): readonly Json[] {
-  if (live.length === 0 && given.length === 0) return live;
-  checkAlike([live, given]);
+  if (live.length === 0 && patch.length === 0) return live;
+  checkAlike([live, patch]);
   const items = schema.items ?? {};
-  if (!isObject(live[0] ?? given[0] ?? null)) {
+  if (!isObject(live[0] ?? patch[0] ?? null)) {
     if (isDeletion) {
-      const gone = new Set(given);
+      const gone = new Set(patch);
       return live.filter((item) => !gone.has(item));
     }
-    return sortMergedList(dedupe([...live, ...given]), { order: given, live, key: undefined });
+    return sortMergedList(dedupe([...live, ...patch]), { order: patch, live, key: undefined });
   }
   if (key === '') throw untyped('cannot merge lists without merge key for struct');
-  const special = withSpecialItems(live, given, key);
+  const special = withSpecialItems(live, patch, key);
   const merged = withItems(special.live, special.given, key, items);
   return sortMergedList(merged, { order: special.given, live: special.live, key });
 }
@@ -303,13 +314,13 @@ function mergeLists(
 /** Applies the items that are directives. */
 function withSpecialItems(
   live: readonly Json[],
-  given: readonly Json[],
+  patch: readonly Json[],
   key: string,
 ): { readonly live: readonly Json[]; readonly given: readonly Json[] } {
   const plain: Json[] = [];
   const gone = new Set<Json | undefined>();
   let replaces = false;
-  for (const item of given) {
+  for (const item of patch) {
     if (!isObject(item) || !Object.hasOwn(item, directive)) {
       plain.push(item);
       continue;
@@ -325,15 +336,15 @@ function withSpecialItems(
   return { live: live.filter((item) => !gone.has(keyValue(item, key))), given: plain };
 }
 
-function withItems(live: readonly Json[], given: readonly Json[], key: string, items: Schema): readonly Json[] {
+function withItems(live: readonly Json[], patch: readonly Json[], key: string, items: Schema): readonly Json[] {
   const merged = [...live];
   const places = ordered(live, key);
-  for (const item of given) {
+  for (const item of patch) {
     const value = identity(item, key);
     const at = places.get(value);
-    const there = at === undefined ? undefined : merged[at];
+    const current = at === undefined ? undefined : merged[at];
     if (at === undefined) places.set(value, merged.push(item) - 1);
-    else if (isObject(there) && isObject(item)) merged[at] = mergeMaps(there, item, items, noDeferral);
+    else if (isObject(current) && isObject(item)) merged[at] = mergeMaps(current, item, items, noDeferral);
   }
   return merged;
 }
@@ -351,14 +362,14 @@ function leftOf(patch: JsonObject, original: JsonObject, schema: Schema): JsonOb
   const out: Record<string, Json> = {};
   for (const [name, value] of Object.entries(patch)) {
     if (dealtWith.has(name)) continue;
-    const there = member(live, name);
-    if (there === undefined || goKindOf(there) !== goKindOf(value))
+    const current = member(live, name);
+    if (current === undefined || goKindOf(current) !== goKindOf(value))
       setMember(out, name, leftWhereNothingWas(withoutNulls(value, noDeferral)));
-    else if (isObject(there) && isObject(value)) {
-      const how = strategyOf(schema, name);
-      setMember(out, name, how.strategy === 'replace' ? value : leftOf(value, there, how.schema));
-    } else if (isList(there) && isList(value))
-      setMember(out, name, leftOfItems(value, there, strategyOf(schema, name)));
+    else if (isObject(current) && isObject(value)) {
+      const patchStrategy = strategyOf(schema, name);
+      setMember(out, name, patchStrategy.strategy === 'replace' ? value : leftOf(value, current, patchStrategy.schema));
+    } else if (isList(current) && isList(value))
+      setMember(out, name, leftOfItems(value, current, strategyOf(schema, name)));
     else setMember(out, name, value);
   }
   return out;
@@ -371,16 +382,16 @@ function leftWhereNothingWas(value: Json): Json {
 }
 
 /** Like `leftOf`, for the items of a list that is merged by a key. */
-function leftOfItems(given: readonly Json[], live: readonly Json[], { schema, strategy, key }: Strategy): Json {
-  if (strategy !== 'merge' || key === '') return given;
+function leftOfItems(patch: readonly Json[], live: readonly Json[], { schema, strategy, key }: Strategy): Json {
+  if (strategy !== 'merge' || key === '') return patch;
   // Deleted and replaced items are not merged.
-  const special = withSpecialItems(live, given, key);
-  if (special.given.length === 0) return given;
+  const special = withSpecialItems(live, patch, key);
+  if (special.given.length === 0) return patch;
   const places = ordered(special.live, key);
-  return given.map((item) => {
-    const there = isObject(item) ? special.live[places.get(member(item, key)) ?? -1] : undefined;
-    if (!isObject(item) || !isObject(there) || Object.hasOwn(item, directive)) return item;
-    return leftOf(item, there, schema.items ?? {});
+  return patch.map((item) => {
+    const current = isObject(item) ? special.live[places.get(member(item, key)) ?? -1] : undefined;
+    if (!isObject(item) || !isObject(current) || Object.hasOwn(item, directive)) return item;
+    return leftOf(item, current, schema.items ?? {});
   });
 }
 

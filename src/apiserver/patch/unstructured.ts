@@ -158,10 +158,10 @@ const beyond64 = 2 ** 63;
 function cutNumber(value: Json, shape: WholeShape): Json {
   if (typeof value !== 'number' && typeof value !== 'bigint') return value;
   if (typeof value === 'number' && shape === 'int32' && (value | 0) === value) return value;
-  const whole = typeof value === 'number' && Math.abs(value) >= beyond64 ? -BigInt(beyond64) : BigInt(value);
-  const left = shape === 'uint8' ? BigInt.asUintN(bits[shape], whole) : BigInt.asIntN(bits[shape], whole);
-  const number = Number(left);
-  return Number.isSafeInteger(number) ? number : left;
+  const integer = typeof value === 'number' && Math.abs(value) >= beyond64 ? -BigInt(beyond64) : BigInt(value);
+  const truncated = shape === 'uint8' ? BigInt.asUintN(bits[shape], integer) : BigInt.asIntN(bits[shape], integer);
+  const number = Number(truncated);
+  return Number.isSafeInteger(number) ? number : truncated;
 }
 
 /** Returns the value with every number truncated to its field. The depth was limited when the texts were parsed. */

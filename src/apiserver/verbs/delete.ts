@@ -164,13 +164,13 @@ function collectorFinalizers(
   if (isCollected && propagationPolicy === undefined && orphanDependents === undefined) return finalizers;
   const orphan = isCollected && (propagationPolicy === 'Orphan' || orphanDependents === true);
   const foreground = isCollected && propagationPolicy === 'Foreground';
-  const wanted = [
+  const updated = [
     ...finalizers.filter((name) => name !== 'orphan' && name !== 'foregroundDeletion'),
     ...(orphan ? ['orphan'] : []),
     ...(foreground ? ['foregroundDeletion'] : []),
   ];
-  const same = wanted.length === finalizers.length && wanted.every((name) => finalizers.includes(name));
-  return same ? finalizers : wanted;
+  const same = updated.length === finalizers.length && updated.every((name) => finalizers.includes(name));
+  return same ? finalizers : updated;
 }
 
 function checkPreconditions(
@@ -194,13 +194,13 @@ function checkPreconditions(
 
 const preconditionText = (
   definition: ResourceDefinition,
-  what: 'UID' | 'ResourceVersion',
-  given: string,
+  field: 'UID' | 'ResourceVersion',
+  expected: string,
   actual: string,
 ): string => {
-  if (definition.deletion !== undefined) return preconditionFailed(what, given, actual);
-  const happened = what === 'UID' ? 'deleted and then recreated' : 'modified';
-  return `the ${what} in the precondition (${given}) does not match the ${what} in record (${actual}). The object might have been ${happened}`;
+  if (definition.deletion !== undefined) return preconditionFailed(field, expected, actual);
+  const happened = field === 'UID' ? 'deleted and then recreated' : 'modified';
+  return `the ${field} in the precondition (${expected}) does not match the ${field} in record (${actual}). The object might have been ${happened}`;
 };
 
 /** Returns the Status of a completed deletion. */

@@ -20,8 +20,8 @@ export async function getObject(
   const version = request.query.get('resourceVersion');
   if (version) {
     const { uncached = false } = definition;
-    const asked = readResourceVersion(version, uncached ? 'list' : 'get');
-    await waitForRevision(parts.store, asked, { clock: parts.clock, signal: request.signal, uncached });
+    const requested = readResourceVersion(version, uncached ? 'list' : 'get');
+    await waitForRevision(parts.store, requested, { clock: parts.clock, signal: request.signal, uncached });
   }
   const entry = await parts.store.get(storageKey(definition, info));
   if (entry === undefined) throw notFound({ ...definition, name: info.name });
@@ -37,7 +37,7 @@ export async function getObject(
  * Refuses the parameter `export` as Kubernetes does, where it omitted, up to version 1.20, what only the server sets.
  */
 function refuseExport(query: Query): void {
-  const given = query.get('export');
-  if (given === undefined || !readBoolean(given)) return;
+  const value = query.get('export');
+  if (value === undefined || !readBoolean(value)) return;
   throw badRequest('the export parameter, deprecated since v1.14, is no longer supported');
 }

@@ -139,9 +139,9 @@ async function readPage(parts: Parts, target: ListTarget, selection: Selection, 
   if (only !== undefined) {
     // A key sorts before all longer keys that begin with it.
     const { entries, revision } = await scanAt(parts, target, plan, { ...plan, limit: 1, prefix: only });
-    const meant = entries.filter(({ key }) => key === only);
-    await readForSelection(selection, target.definition, meant);
-    const found = meant.filter((entry) => isSelected(selection, target.definition, entry));
+    const exact = entries.filter(({ key }) => key === only);
+    await readForSelection(selection, target.definition, exact);
+    const found = exact.filter((entry) => isSelected(selection, target.definition, entry));
     return { entries: found, revision, remaining: 0, last: undefined };
   }
   const found: Entry[] = [];
@@ -226,8 +226,8 @@ export async function convertedForList(
   } catch (error) {
     if (signal.aborted || pastCache) throw error;
     const list = `${groupVersion(definition)}, Kind=${definition.kind}`;
-    const why = messageOf(error);
-    throw tooManyRequests(`storage is (re)initializing: failed to list ${list}: ${why}`, 1);
+    const message = messageOf(error);
+    throw tooManyRequests(`storage is (re)initializing: failed to list ${list}: ${message}`, 1);
   }
 }
 

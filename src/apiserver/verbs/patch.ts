@@ -48,7 +48,7 @@ export async function patchObject(
   if (request.record !== undefined) await request.record.sentPatch(await request.body());
   const write = writeRequest(request, target, context, parameters);
   const projection = subresource?.type === 'projection' ? subresource : undefined;
-  const seen: Seen =
+  const seen: PatchedKind =
     projection === undefined
       ? { definition, isProjected: false }
       : { definition: subresourceDefinition(definition, projection.of), isProjected: true };
@@ -58,12 +58,12 @@ export async function patchObject(
       ? await applyChange(request, seen, write, parameters)
       : patchChange(parts.catalogue, { type, body: await request.body(), fieldValidation }, seen, context);
   const named: Change = async (current) => {
-    const made = await change(current);
-    const { uid } = made.object.metadata;
+    const changed = await change(current);
+    const { uid } = changed.object.metadata;
     if (current === undefined && uid) throw uidOfMissing(definition, key, uid);
-    const object = placedByUrl(definition, context, made.object);
+    const object = placedByUrl(definition, context, changed.object);
     if (projection !== undefined) checkVersioned(object);
-    return { ...made, object };
+    return { ...changed, object };
   };
   if (projection !== undefined)
     return projectedWrite(parts, write, key, projection, { change: named, checkUid: false });
@@ -79,7 +79,7 @@ export async function patchObject(
 type Change = Update['change'];
 
 /** The definition of the object that is patched: its own, or that of a projection such as Scale. */
-interface Seen {
+interface PatchedKind {
   readonly definition: ResourceDefinition;
   readonly isProjected: boolean;
 }
@@ -94,7 +94,7 @@ interface SentPatch extends Pick<WriteParameters, 'fieldValidation'> {
 function patchChange(
   catalogue: Catalogue,
   { type, body, fieldValidation }: SentPatch,
-  { definition, isProjected }: Seen,
+  { definition, isProjected }: PatchedKind,
   context: RequestContext,
 ): Change {
   const converts = type.for === 'built-in';
@@ -147,9 +147,9 @@ function inInternalForm(definition: ResourceDefinition, result: JsonObject): Dec
  * differ otherwise.
  */
 function otherForm(served: Served, { origin, group, kind }: ResourceDefinition, result: JsonObject) {
-  const given = groupOf(typeMetaOf(result).apiVersion);
-  if (origin !== 'built-in' || given === group) return undefined;
-  return served.definitions.find((one) => one.origin === origin && one.group === given && one.kind === kind);
+  const resultGroup = groupOf(typeMetaOf(result).apiVersion);
+  if (origin !== 'built-in' || resultGroup === group) return undefined;
+  return served.definitions.find((one) => one.origin === origin && one.group === resultGroup && one.kind === kind);
 }
 
 /** Decodes the object as the kind that it names, and converts it to the expected kind. */
@@ -168,14 +168,14 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
   if (definition.reader !== undefined) return;
   const meta = checkTypeMeta(typeMetaOf(result));
   const saysNone = meta.apiVersion === '' || meta.apiVersion === `${definition.group}/`;
-  const given = {
+  const resultMeta = {
     apiVersion: saysNone ? groupVersion(definition) : meta.apiVersion,
     kind: meta.kind || definition.kind,
   };
-  const complaint = kindMismatch(definition, given, unnamedScheme);
+  const complaint = kindMismatch(definition, resultMeta, unnamedScheme);
   if (complaint === undefined) return;
-  yield* decodeAsKind(served, given, parsedPlain(result), definition.group);
-  throw isRegistered(given, definition.group) ? new NoConversion(complaint) : new DecodeError(complaint);
+  yield* decodeAsKind(served, resultMeta, parsedPlain(result), definition.group);
+  throw isRegistered(resultMeta, definition.group) ? new NoConversion(complaint) : new DecodeError(complaint);
 }
 
 /**
@@ -209,7 +209,7 @@ export function* decodeResult(
 /** Applies a configuration: server-side apply (KEP-555). */
 async function applyChange(
   request: ApiRequest,
-  { definition, isProjected }: Seen,
+  { definition, isProjected }: PatchedKind,
   write: WriteRequest,
   { fieldValidation, force }: WriteParameters,
 ): Promise<Change> {

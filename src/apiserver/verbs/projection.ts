@@ -38,7 +38,7 @@ export async function projectedWrite(
       if (checkUid && uid && uid !== current.metadata.uid) {
         throw uidMismatch(write, key, [uid, current.metadata.uid ?? '']);
       }
-      const owned = changed.managed ? changed.object : own(write, projection, live, changed.object);
+      const owned = changed.managed ? changed.object : ownUpdate(write, projection, live, changed.object);
       const projected = await runMutatingAdmission(parts, attributesOf(write, 'UPDATE', owned, live));
       const violations = projection.validate?.(projected) ?? [];
       if (violations.length) throw invalidObject({ ...projection.of, name: key.name }, violations);
@@ -56,7 +56,7 @@ export async function projectedWrite(
   return { type: 'object', code: 200, definition, object: readWritten(object) };
 }
 
-const own = (
+const ownUpdate = (
   { manager, managedSubresource, context }: WriteRequest,
   { of }: SubresourceProjection<ApiObject>,
   live: ApiObject,

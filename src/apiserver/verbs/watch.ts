@@ -91,7 +91,7 @@ interface WatchedCollection {
   readonly backpressure: Backpressure;
 }
 
-const later = (a: Revision, b: Revision): Revision => (a > b ? a : b);
+const laterOf = (a: Revision, b: Revision): Revision => (a > b ? a : b);
 
 class Watch {
   readonly #parts: Parts;
@@ -150,7 +150,7 @@ class Watch {
     const present = after === undefined || (bookmarks && !initial) ? await this.#present(after) : after;
     after ??= present;
     this.#seen = after;
-    this.#began = later(after, present);
+    this.#began = laterOf(after, present);
     if (this.#out.closed) return;
     this.#follow();
     if (this.#out.closed) return this.#stop();
@@ -165,7 +165,7 @@ class Watch {
   #oldest(): Revision {
     const first = this.#parts.firstRevision();
     const { since = first } = this.#target.definition;
-    return later(since, first);
+    return laterOf(since, first);
   }
 
   /** Returns the revision of the store. While that cannot be reached a watch can still resume, from the history. */
@@ -316,11 +316,11 @@ class Watch {
     // System timers can fire slightly early; the last bookmark must not be sent twice.
     let isSilent = !this.#plan.bookmarks;
     while (!signal.aborted) {
-      const left = end - clock.monotonic();
-      if (left <= 0) return this.#end();
-      const toFarewell = left - farewellMs;
+      const leftMs = end - clock.monotonic();
+      if (leftMs <= 0) return this.#end();
+      const toFarewell = leftMs - farewellMs;
       isSilent ||= toFarewell <= 0;
-      await clock.sleep(Math.ceil(isSilent ? left : Math.min(bookmarkMs, toFarewell)), signal);
+      await clock.sleep(Math.ceil(isSilent ? leftMs : Math.min(bookmarkMs, toFarewell)), signal);
       if (isSilent || clock.monotonic() >= end) continue;
       isSilent = toFarewell <= bookmarkMs;
       if (this.#isFollowing && this.#seen > this.#began) this.#bookmark(this.#seen, false);
@@ -331,15 +331,15 @@ class Watch {
     const { definition } = this.#target;
     if (definition.origin === 'built-in') return;
     const { catalogue } = this.#parts;
-    const look = (): void => {
+    const endIfChanged = (): void => {
       const now = catalogue.current().find(definition.group, definition.version, definition.plural);
       if (now === undefined) this.#end();
       else if (now.since !== definition.since && !this.#leaving) void this.#leave();
     };
-    const stop = catalogue.onChange(definition, look);
+    const stop = catalogue.onChange(definition, endIfChanged);
     this.#ended.signal.addEventListener('abort', stop, { once: true });
     // The resource may have been removed while the initial state was sent.
-    look();
+    endIfChanged();
   }
 
   /**
@@ -351,8 +351,8 @@ class Watch {
     this.#changes?.unsubscribe();
     this.#changes = undefined;
     const { clock } = this.#parts;
-    const left = this.#startedAt + leaveAfterMs - clock.monotonic();
-    if (left > 0) await clock.sleep(left, this.#ended.signal);
+    const leftMs = this.#startedAt + leaveAfterMs - clock.monotonic();
+    if (leftMs > 0) await clock.sleep(leftMs, this.#ended.signal);
     this.#end();
   }
 
@@ -362,12 +362,12 @@ class Watch {
       this.#end();
       return;
     }
-    const told =
+    const reported =
       error instanceof HistoryCompacted
         ? expired(`too old resource version: ${this.#plan.after ?? this.#seen} (${error.oldest})`)
         : error;
-    if (told === error) this.#parts.log.warn({ err: error }, 'watch failed');
-    this.#out.next({ type: 'ERROR', error: told });
+    if (reported === error) this.#parts.log.warn({ err: error }, 'watch failed');
+    this.#out.next({ type: 'ERROR', error: reported });
     this.#end();
   }
 

@@ -17,13 +17,13 @@ import { attributesOf, type WriteRequest } from './request.js';
 export async function admitAction(
   parts: Parts,
   request: WriteRequest,
-  given: ApiObject,
+  body: ApiObject,
   parent?: ResourceDefinition,
   prepare?: (object: ApiObject) => Promise<ApiObject>,
 ): Promise<ApiObject> {
   // A request on its own must not contain system fields; a request to another object may contain the uid of that
   // object.
-  const sent = parent === undefined ? wipeSystemFields(given) : given;
+  const sent = parent === undefined ? wipeSystemFields(body) : body;
   const placed = inNamespace(request.definition, request.context, sent);
   const owned = dedupeOwners(placed, request.context, 'request');
   const managed = await recordOwnership(request, undefined, owned, new TurnTaking());

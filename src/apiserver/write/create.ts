@@ -36,11 +36,11 @@ export interface Creation {
 export async function createObject(
   parts: Parts,
   request: WriteRequest,
-  given: ApiObject,
+  submitted: ApiObject,
   creation: Creation = {},
 ): Promise<WriteResult> {
   const turns = new TurnTaking();
-  const candidate = await admitted(parts, request, given, creation, turns);
+  const candidate = await admitted(parts, request, submitted, creation, turns);
   const { name, generateName } = candidate.object.metadata;
   const generates = !name && Boolean(generateName);
   for (let attempt = 1; ; attempt++) {
@@ -78,12 +78,12 @@ interface Candidate {
 async function admitted(
   parts: Parts,
   request: WriteRequest,
-  given: ApiObject,
+  submitted: ApiObject,
   { managed = false, byUpdate }: Creation,
   turns: TurnTaking,
 ): Promise<Candidate> {
   const { definition, context } = request;
-  const placed = inNamespace(definition, context, given);
+  const placed = inNamespace(definition, context, submitted);
   // System fields are cleared only in the body of a POST, not in that of a PUT or an apply, and not in the result of
   // admission.
   const wiped = byUpdate === undefined ? wipeSystemFields(placed) : placed;
@@ -94,15 +94,16 @@ async function admitted(
   if (turns.isDue) await turns.next();
 
   const attributes = attributesOf(request, 'CREATE', sent, undefined);
-  const made = await runMutatingAdmission(parts, attributes);
+  const mutated = await runMutatingAdmission(parts, attributes);
   return {
-    object: made === sent ? sent : dedupeOwners(storable(inNamespace(definition, context, made)), context, 'admission'),
+    object:
+      mutated === sent ? sent : dedupeOwners(storable(inNamespace(definition, context, mutated)), context, 'admission'),
     attributes,
-    answered: answerOf(definition, managed || made !== sent),
+    answered: answerOf(definition, managed || mutated !== sent),
     checkVersions() {
       const mayNameVersion = request.dryRun || byUpdate !== undefined;
-      checkNoVersion(given, mayNameVersion);
-      if (made.metadata.resourceVersion !== undefined) checkNoVersion(made, mayNameVersion);
+      checkNoVersion(submitted, mayNameVersion);
+      if (mutated.metadata.resourceVersion !== undefined) checkNoVersion(mutated, mayNameVersion);
     },
   };
 }

@@ -96,18 +96,18 @@ function keptAt(definition: ResourceDefinition, key: ObjectKey, dryRun: boolean)
 }
 
 /** Returns the error of the storage of Kubernetes for an object that does not meet a precondition. */
-export const preconditionFailed = (what: 'UID' | 'ResourceVersion', given: string, actual: string): string =>
-  `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${actual}`;
+export const preconditionFailed = (field: 'UID' | 'ResourceVersion', expected: string, actual: string): string =>
+  `Precondition failed: ${field} in precondition: ${expected}, ${field} in object meta: ${actual}`;
 
 /** Returns the error for a PUT with the uid of another object. */
 export const uidMismatch = (
   { definition, dryRun }: Pick<WriteRequest, 'definition' | 'dryRun'>,
   key: ObjectKey,
-  [given, actual]: readonly [given: string, actual: string],
+  [expected, actual]: readonly [given: string, actual: string],
 ): ApiError =>
   conflict(
     errorSubject(definition, key.name),
-    `StorageError: invalid object, Code: 4, Key: ${keptAt(definition, key, dryRun)}, ResourceVersion: 0, AdditionalErrorMsg: ${preconditionFailed('UID', given, actual)}`,
+    `StorageError: invalid object, Code: 4, Key: ${keptAt(definition, key, dryRun)}, ResourceVersion: 0, AdditionalErrorMsg: ${preconditionFailed('UID', expected, actual)}`,
   );
 
 export const uidOfMissing = (definition: ResourceDefinition, { name }: ObjectKey, uid: string): ApiError =>
@@ -118,8 +118,8 @@ export const uidOfMissing = (definition: ResourceDefinition, { name }: ObjectKey
 
 export const versionMissing = (definition: ResourceDefinition, { name }: ObjectKey): ApiError => {
   // Kubernetes returns the plural instead of the kind here.
-  const about = { group: definition.group, kind: definition.plural, name };
-  return invalidObject(about, [invalid('metadata.resourceVersion', 0, 'must be specified for an update')]);
+  const subject = { group: definition.group, kind: definition.plural, name };
+  return invalidObject(subject, [invalid('metadata.resourceVersion', 0, 'must be specified for an update')]);
 };
 
 /** Returns the group in errors about the content of an object; for a built-in kind that of its storage version. */

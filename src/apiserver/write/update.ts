@@ -135,12 +135,12 @@ async function updateOnce(
   // Generic rules see the object as it was sent; the rules of the kind see it with the fields restored that writes to
   // this subresource may not change.
   const named = keepSystemFields(placed, previous, request);
-  const whole =
+  const prepared =
     view === undefined
       ? (definition.prepare?.(named, previous, context) ?? named)
       : view.prepare(named, previous, context);
   // The form that would be stored is compared with the stored one; admission still sees empty lists as they were sent.
-  const storable = storageForm(definition, whole);
+  const storable = storageForm(definition, prepared);
   const next = view === undefined ? withGeneration(definition, storable, previous, emptyMembers) : storable;
   if (turns.isDue) await turns.next();
   const violations = await runInTurns(updateViolations(request, next, previous, emptyMembers), turns);
@@ -152,7 +152,7 @@ async function updateOnce(
   }
   if (view === undefined) for (const text of definition.warnings?.(next, previous) ?? []) context.warn(text);
   // A write without a resourceVersion applies to the current one, which admission sees.
-  const seen = next === whole ? next : { ...whole, metadata: next.metadata };
+  const seen = next === prepared ? next : { ...prepared, metadata: next.metadata };
   const judged = validatedAs.next(version === 0n ? withVersion(seen, entry) : seen);
   await parts.admission.validate(attributesOf(request, 'UPDATE', judged, validatedAs.previous(previous)));
 

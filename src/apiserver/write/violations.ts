@@ -16,7 +16,7 @@ import type {
 } from '../../registry/resource-definition.js';
 
 /** The parts of a write that the rules depend on. */
-interface Judged {
+interface ValidatedWrite {
   readonly definition: ResourceDefinition;
   readonly context: RequestContext;
   /** The subresource of the write, if any. */
@@ -30,7 +30,10 @@ const looksAtMetadata = ({ updateRules: rules = defaultRules }: ResourceDefiniti
   rules.includes('metadata') || rules.includes('metadata change');
 
 /** Returns the violations of a new object. */
-export function* createViolations({ definition, context }: Judged, next: ApiObject): Steps<readonly Violation[]> {
+export function* createViolations(
+  { definition, context }: ValidatedWrite,
+  next: ApiObject,
+): Steps<readonly Violation[]> {
   const type = definition.typeViolations?.(next) ?? [];
   const isUnchecked = type.length > 0 || !looksAtMetadata(definition);
   const metadata = isUnchecked ? type : yield* validateMetadata(next, metadataRules(definition, next));
@@ -45,7 +48,7 @@ export function* createViolations({ definition, context }: Judged, next: ApiObje
 
 /** Returns the violations of an update. */
 export function* updateViolations(
-  { definition, view, context }: Judged,
+  { definition, view, context }: ValidatedWrite,
   next: ApiObject,
   previous: ApiObject,
   emptied?: ReadonlySet<string>,

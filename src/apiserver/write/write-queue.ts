@@ -21,15 +21,15 @@ export class WriteQueue {
   async run<R>(key: string, work: () => Promise<R>): Promise<R> {
     const before = this.#last.get(key);
     let leave = (): void => {};
-    const over = new Promise<void>((resolve) => {
+    const done = new Promise<void>((resolve) => {
       leave = resolve;
     });
-    this.#last.set(key, over);
+    this.#last.set(key, done);
     try {
       if (before !== undefined) await this.#patience.within(patienceMs, before, () => undefined);
       return await work();
     } finally {
-      if (this.#last.get(key) === over) this.#last.delete(key);
+      if (this.#last.get(key) === done) this.#last.delete(key);
       leave();
     }
   }

@@ -112,26 +112,26 @@ const group =
   });
 const serviceAccount = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace: controllerNamespace });
 
-const to =
+const subjects =
   (...subjects: readonly ((domains: Domains) => Subject)[]) =>
   (domains: Domains): readonly Subject[] =>
     subjects.map((subject) => subject(domains));
 
 /** The ClusterRoleBindings; each refers to the ClusterRole of the same name. */
 const clusterBindings: readonly (readonly [string, (domains: Domains) => readonly Subject[]])[] = [
-  ['cluster-admin', to(group(wellKnown.masters))],
-  ['system:monitoring', to(group('system:monitoring'))],
-  ['system:discovery', to(group(wellKnown.authenticated))],
-  ['system:basic-user', to(group(wellKnown.authenticated))],
-  ['system:public-info-viewer', to(group(wellKnown.authenticated), group(wellKnown.unauthenticated))],
-  ['system:service-account-issuer-discovery', to(group(wellKnown.serviceAccounts))],
-  ['system:cluster-trust-bundle-discovery', to(group(wellKnown.serviceAccounts))],
-  ['system:node-proxier', to(user('system:kube-proxy'))],
-  ['system:kube-controller-manager', to(user('system:kube-controller-manager'))],
-  ['system:kube-scheduler', to(user('system:kube-scheduler'))],
-  ['system:volume-scheduler', to(user('system:kube-scheduler'))],
-  ['system:kube-dns', to(() => serviceAccount('kube-dns'))],
-  ['system:node', to()],
+  ['cluster-admin', subjects(group(wellKnown.masters))],
+  ['system:monitoring', subjects(group('system:monitoring'))],
+  ['system:discovery', subjects(group(wellKnown.authenticated))],
+  ['system:basic-user', subjects(group(wellKnown.authenticated))],
+  ['system:public-info-viewer', subjects(group(wellKnown.authenticated), group(wellKnown.unauthenticated))],
+  ['system:service-account-issuer-discovery', subjects(group(wellKnown.serviceAccounts))],
+  ['system:cluster-trust-bundle-discovery', subjects(group(wellKnown.serviceAccounts))],
+  ['system:node-proxier', subjects(user('system:kube-proxy'))],
+  ['system:kube-controller-manager', subjects(user('system:kube-controller-manager'))],
+  ['system:kube-scheduler', subjects(user('system:kube-scheduler'))],
+  ['system:volume-scheduler', subjects(user('system:kube-scheduler'))],
+  ['system:kube-dns', subjects(() => serviceAccount('kube-dns'))],
+  ['system:node', subjects()],
 ];
 
 interface LocalRole {

@@ -16,15 +16,15 @@ export type Reconciliation<T> =
  */
 export function reconcileBootstrap<T extends ClusterRole | Role | ClusterRoleBinding | RoleBinding>(
   existing: T | undefined,
-  wanted: T,
+  expected: T,
   domains: Domains = defaultDomains,
 ): Reconciliation<T> {
-  if (existing === undefined) return { action: 'create', object: wanted };
+  if (existing === undefined) return { action: 'create', object: expected };
   if (existing.metadata.annotations?.[autoUpdateAnnotation(domains)] === 'false') return { action: 'none' };
-  if (isBinding(existing) && isBinding(wanted) && !sameRole(existing, wanted)) {
-    return { action: 'recreate', object: wanted };
+  if (isBinding(existing) && isBinding(expected) && !sameRole(existing, expected)) {
+    return { action: 'recreate', object: expected };
   }
-  const changes = { ...metadataChanges(existing, wanted), ...contentChanges(existing, wanted) };
+  const changes = { ...metadataChanges(existing, expected), ...contentChanges(existing, expected) };
   if (Object.keys(changes).length === 0) return { action: 'none' };
   return { action: 'update', object: { ...existing, ...changes } };
 }
@@ -36,45 +36,45 @@ const sameRole = ({ roleRef: a }: Binding, { roleRef: b }: Binding): boolean =>
   a.kind === b.kind && a.name === b.name && a.apiGroup === b.apiGroup;
 
 /** Returns the missing labels and annotations; existing ones keep their values. */
-function metadataChanges(existing: ApiObject, wanted: ApiObject): Partial<Pick<ApiObject, 'metadata'>> {
+function metadataChanges(existing: ApiObject, expected: ApiObject): Partial<Pick<ApiObject, 'metadata'>> {
   const { labels = {}, annotations = {} } = existing.metadata;
-  const missing = (have: Readonly<Record<string, string>>, want: Readonly<Record<string, string>> | undefined) =>
-    Object.keys(want ?? {}).some((key) => !Object.hasOwn(have, key));
-  if (!missing(labels, wanted.metadata.labels) && !missing(annotations, wanted.metadata.annotations)) return {};
+  const missing = (present: Readonly<Record<string, string>>, want: Readonly<Record<string, string>> | undefined) =>
+    Object.keys(want ?? {}).some((key) => !Object.hasOwn(present, key));
+  if (!missing(labels, expected.metadata.labels) && !missing(annotations, expected.metadata.annotations)) return {};
   return {
     metadata: {
       ...existing.metadata,
-      labels: { ...wanted.metadata.labels, ...labels },
-      annotations: { ...wanted.metadata.annotations, ...annotations },
+      labels: { ...expected.metadata.labels, ...labels },
+      annotations: { ...expected.metadata.annotations, ...annotations },
     },
   };
 }
 
-function contentChanges(existing: ClusterRole | Role | Binding, wanted: ClusterRole | Role | Binding): object {
-  if (isBinding(existing) || isBinding(wanted)) return isBinding(wanted) ? subjectChanges(existing, wanted) : {};
-  return { ...ruleChanges(existing.rules ?? [], wanted.rules ?? []), ...selectorChanges(existing, wanted) };
+function contentChanges(existing: ClusterRole | Role | Binding, expected: ClusterRole | Role | Binding): object {
+  if (isBinding(existing) || isBinding(expected)) return isBinding(expected) ? subjectChanges(existing, expected) : {};
+  return { ...ruleChanges(existing.rules ?? [], expected.rules ?? []), ...selectorChanges(existing, expected) };
 }
 
-function ruleChanges(existing: readonly PolicyRule[], wanted: readonly PolicyRule[]): { rules?: PolicyRule[] } {
-  const missing = uncoveredRules(existing, wanted);
+function ruleChanges(existing: readonly PolicyRule[], expected: readonly PolicyRule[]): { rules?: PolicyRule[] } {
+  const missing = uncoveredRules(existing, expected);
   return missing.length === 0 ? {} : { rules: [...existing, ...compactRules(missing)] };
 }
 
-function selectorChanges(existing: ClusterRole, wanted: ClusterRole): Pick<ClusterRole, 'aggregationRule'> | object {
-  const have = existing.aggregationRule?.clusterRoleSelectors ?? [];
-  const known = new Set(have.map((selector) => JSON.stringify(selector)));
-  const missing = (wanted.aggregationRule?.clusterRoleSelectors ?? []).filter(
+function selectorChanges(existing: ClusterRole, expected: ClusterRole): Pick<ClusterRole, 'aggregationRule'> | object {
+  const existingSelectors = existing.aggregationRule?.clusterRoleSelectors ?? [];
+  const known = new Set(existingSelectors.map((selector) => JSON.stringify(selector)));
+  const missing = (expected.aggregationRule?.clusterRoleSelectors ?? []).filter(
     (selector) => !known.has(JSON.stringify(selector)),
   );
-  return missing.length === 0 ? {} : { aggregationRule: { clusterRoleSelectors: [...have, ...missing] } };
+  return missing.length === 0 ? {} : { aggregationRule: { clusterRoleSelectors: [...existingSelectors, ...missing] } };
 }
 
 const subjectKey = ({ kind, apiGroup = '', namespace = '', name }: Subject): string =>
   JSON.stringify([kind, apiGroup, namespace, name]);
 
-function subjectChanges(existing: ApiObject, wanted: Binding): { subjects?: Subject[] } {
-  const have = isBinding(existing) ? (existing.subjects ?? []) : [];
-  const known = new Set(have.map(subjectKey));
-  const missing = (wanted.subjects ?? []).filter((subject) => !known.has(subjectKey(subject)));
-  return missing.length === 0 ? {} : { subjects: [...have, ...missing] };
+function subjectChanges(existing: ApiObject, expected: Binding): { subjects?: Subject[] } {
+  const existingSubjects = isBinding(existing) ? (existing.subjects ?? []) : [];
+  const known = new Set(existingSubjects.map(subjectKey));
+  const missing = (expected.subjects ?? []).filter((subject) => !known.has(subjectKey(subject)));
+  return missing.length === 0 ? {} : { subjects: [...existingSubjects, ...missing] };
 }

@@ -19,7 +19,7 @@ import type { AuthenticationConfiguration, JwtIssuer, PrefixedClaim } from './jw
 
 const maxIssuers = 64;
 
-interface Given {
+interface CheckContext {
   /** The issuers of this server's own tokens, which the configuration must not contain. */
   readonly ownIssuers: readonly string[];
   readonly domains: Domains;
@@ -30,7 +30,7 @@ interface Given {
 /** Returns Kubernetes' errors for a configuration. */
 export function checkAuthenticationConfiguration(
   { jwt = [], anonymous }: AuthenticationConfiguration,
-  given: Given,
+  context: CheckContext,
 ): readonly Violation[] {
   if (jwt.length > maxIssuers) return [tooMany('jwt', jwt.length, maxIssuers)];
   const repeated = (values: readonly (string | undefined)[], member: string): readonly Violation[] =>
@@ -38,7 +38,7 @@ export function checkAuthenticationConfiguration(
       value && values.indexOf(value) < at ? [duplicate(`${index('jwt', at)}.issuer.${member}`, value)] : [],
     );
   return [
-    ...jwt.flatMap((one, at) => checkIssuer(one, index('jwt', at), given)),
+    ...jwt.flatMap((one, at) => checkIssuer(one, index('jwt', at), context)),
     ...repeated(
       jwt.map(({ issuer }) => issuer.url),
       'url',
@@ -60,12 +60,12 @@ export function checkAuthenticationConfiguration(
   ];
 }
 
-function checkIssuer(jwt: JwtIssuer, path: string, given: Given): readonly Violation[] {
+function checkIssuer(jwt: JwtIssuer, path: string, context: CheckContext): readonly Violation[] {
   const { url, discoveryURL = '', certificateAuthority = '' } = jwt.issuer;
   const at = child(path, 'issuer');
   const withoutSlashes = (text: string): string => text.replace(/\/+$/, '');
   return [
-    ...(url ? checkUrl(url, child(at, 'url'), given.ownIssuers) : [required(child(at, 'url'))]),
+    ...(url ? checkUrl(url, child(at, 'url'), context.ownIssuers) : [required(child(at, 'url'))]),
     ...(discoveryURL === ''
       ? []
       : [
@@ -76,9 +76,9 @@ function checkIssuer(jwt: JwtIssuer, path: string, given: Given): readonly Viola
         ]),
     ...checkAudiences(jwt.issuer, at),
     ...checkAuthority(certificateAuthority, child(at, 'certificateAuthority')),
-    ...checkClaimRules(jwt.claimValidationRules ?? [], child(path, 'claimValidationRules'), given),
-    ...checkMappings(jwt, child(path, 'claimMappings'), given),
-    ...checkUserRules(jwt.userValidationRules ?? [], child(path, 'userValidationRules'), given),
+    ...checkClaimRules(jwt.claimValidationRules ?? [], child(path, 'claimValidationRules'), context),
+    ...checkMappings(jwt, child(path, 'claimMappings'), context),
+    ...checkUserRules(jwt.userValidationRules ?? [], child(path, 'userValidationRules'), context),
   ];
 }
 
@@ -94,7 +94,7 @@ function checkUrl(text: string, path: string, disallowed: readonly string[]): re
     [url.rawQuery !== '', 'URL must not contain a query'],
     [url.fragment !== '', 'URL must not contain a fragment'],
   ];
-  return [...overlap, ...wrong.flatMap(([is, why]) => (is ? [invalid(path, text, why)] : []))];
+  return [...overlap, ...wrong.flatMap(([is, message]) => (is ? [invalid(path, text, message)] : []))];
 }
 
 function checkAudiences(
@@ -129,12 +129,12 @@ function checkAuthority(pem: string, path: string): readonly Violation[] {
   return [invalid(path, '<omitted>', 'data does not contain any valid RSA or ECDSA certificates')];
 }
 
-const both = "claim and expression can't both be set";
-const neither = 'claim or expression is required';
+const claimAndExpression = "claim and expression can't both be set";
+const noClaimOrExpression = 'claim or expression is required';
 
 function checkExpression(
   { use, text, path }: { readonly use: ExpressionUse; readonly text: string; readonly path: string },
-  { expressions }: Given,
+  { expressions }: CheckContext,
 ): readonly Violation[] {
   const prepared = expressions.get(use, text);
   return prepared.wrong === undefined ? [] : [invalidExpression(path, text, prepared)];
@@ -143,14 +143,14 @@ function checkExpression(
 function checkClaimRules(
   rules: NonNullable<JwtIssuer['claimValidationRules']>,
   path: string,
-  given: Given,
+  context: CheckContext,
 ): readonly Violation[] {
   const claims = rules.map(({ claim, expression }) => (expression ? '' : claim));
   const expressions = rules.map(({ claim, expression }) => (claim ? '' : expression));
   return rules.flatMap(({ claim = '', expression = '', message = '', requiredValue = '' }, at) => {
     const field = index(path, at);
-    if (claim !== '' && expression !== '') return [invalid(field, claim, both)];
-    if (claim === '' && expression === '') return [required(field, neither)];
+    if (claim !== '' && expression !== '') return [invalid(field, claim, claimAndExpression)];
+    if (claim === '' && expression === '') return [required(field, noClaimOrExpression)];
     if (claim !== '') {
       return [
         ...(message === ''
@@ -166,7 +166,7 @@ function checkClaimRules(
         : [invalid(child(field, 'requiredValue'), requiredValue, 'may not be specified when expression is set')]),
       ...(expressions.indexOf(expression) < at
         ? [duplicate(place, expression)]
-        : checkExpression({ use: 'claim rule', text: expression, path: place }, given)),
+        : checkExpression({ use: 'claim rule', text: expression, path: place }, context)),
     ];
   });
 }
@@ -174,45 +174,45 @@ function checkClaimRules(
 function checkUserRules(
   rules: NonNullable<JwtIssuer['userValidationRules']>,
   path: string,
-  given: Given,
+  context: CheckContext,
 ): readonly Violation[] {
   const texts = rules.map(({ expression = '' }) => expression);
   return texts.flatMap((text, at) => {
     const place = child(index(path, at), 'expression');
     if (text === '') return [required(place)];
     if (texts.indexOf(text) < at) return [duplicate(place, text)];
-    return checkExpression({ use: 'user rule', text, path: place }, given);
+    return checkExpression({ use: 'user rule', text, path: place }, context);
   });
 }
 
-function checkMappings(jwt: JwtIssuer, path: string, given: Given): readonly Violation[] {
+function checkMappings(jwt: JwtIssuer, path: string, context: CheckContext): readonly Violation[] {
   const { username, groups, uid = {}, extra = [] } = jwt.claimMappings;
   const ofUid = child(path, 'uid');
   return [
-    ...checkPrefixed(username ?? {}, { path: child(path, 'username'), isRequired: true }, given),
-    ...checkPrefixed(groups ?? {}, { path: child(path, 'groups'), isRequired: false }, given),
+    ...checkPrefixed(username ?? {}, { path: child(path, 'username'), isRequired: true }, context),
+    ...checkPrefixed(groups ?? {}, { path: child(path, 'groups'), isRequired: false }, context),
     ...(uid.claim && uid.expression
-      ? [invalid(ofUid, '', both)]
+      ? [invalid(ofUid, '', claimAndExpression)]
       : uid.expression
-        ? checkExpression({ use: 'mapping', text: uid.expression, path: child(ofUid, 'expression') }, given)
+        ? checkExpression({ use: 'mapping', text: uid.expression, path: child(ofUid, 'expression') }, context)
         : []),
-    ...checkExtra(extra, child(path, 'extra'), given),
-    ...checkEmail(jwt, child(path, 'username', 'expression'), given),
+    ...checkExtra(extra, child(path, 'extra'), context),
+    ...checkEmail(jwt, child(path, 'username', 'expression'), context),
   ];
 }
 
 function checkPrefixed(
   { claim = '', prefix, expression = '' }: PrefixedClaim,
   { path, isRequired }: { readonly path: string; readonly isRequired: boolean },
-  given: Given,
+  context: CheckContext,
 ): readonly Violation[] {
-  if (claim !== '' && expression !== '') return [invalid(path, '', both)];
-  if (claim === '' && expression === '') return isRequired ? [required(path, neither)] : [];
+  if (claim !== '' && expression !== '') return [invalid(path, '', claimAndExpression)];
+  if (claim === '' && expression === '') return isRequired ? [required(path, noClaimOrExpression)] : [];
   const ofPrefix = child(path, 'prefix');
   if (expression !== '') {
     return [
       ...(prefix === undefined ? [] : [invalid(ofPrefix, prefix, 'may not be specified when expression is set')]),
-      ...checkExpression({ use: 'mapping', text: expression, path: child(path, 'expression') }, given),
+      ...checkExpression({ use: 'mapping', text: expression, path: child(path, 'expression') }, context),
     ];
   }
   if (prefix !== undefined) return [];
@@ -224,12 +224,12 @@ function checkPrefixed(
 function checkExtra(
   extra: NonNullable<JwtIssuer['claimMappings']['extra']>,
   path: string,
-  given: Given,
+  context: CheckContext,
 ): readonly Violation[] {
-  const { api, signer } = given.domains;
+  const { api, signer } = context.domains;
   const isReserved = (key: string): boolean => {
     const domain = key.includes('/') ? key.slice(0, key.indexOf('/')) : '';
-    return [api, signer].some((ours) => isWithinDomain(domain, ours));
+    return [api, signer].some((reserved) => isWithinDomain(domain, reserved));
   };
   const keys = extra.map(({ key = '' }) => key);
   return extra.flatMap(({ key = '', valueExpression: text = '' }, at) => {
@@ -245,7 +245,7 @@ function checkExtra(
         ? [duplicate(ofKey, key)]
         : text === ''
           ? [required(place)]
-          : checkExpression({ use: 'mapping', text, path: place }, given)),
+          : checkExpression({ use: 'mapping', text, path: place }, context)),
     ];
   });
 }
@@ -254,7 +254,7 @@ function checkExtra(
 function checkEmail(
   { claimMappings: { username, extra = [] }, claimValidationRules = [] }: JwtIssuer,
   path: string,
-  { expressions }: Given,
+  { expressions }: CheckContext,
 ): readonly Violation[] {
   const { expression = '' } = username ?? {};
   const asks = (use: ExpressionUse, claim: string, texts: readonly (string | undefined)[]): boolean =>

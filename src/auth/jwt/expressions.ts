@@ -26,12 +26,12 @@ export class Expressions {
 
   /** Compiles all expressions of these issuers. */
   static *of(issuers: readonly JwtIssuer[]): Steps<Expressions> {
-    const made = new Expressions();
+    const compiled = new Expressions();
     for (const { use, text } of issuers.flatMap(expressionsIn)) {
       const key = keyOf(use, text);
-      if (!made.#prepared.has(key)) made.#prepared.set(key, yield* compilers[use](text));
+      if (!compiled.#prepared.has(key)) compiled.#prepared.set(key, yield* compilers[use](text));
     }
-    return made;
+    return compiled;
   }
 
   /** Returns the prepared expression, or its error. */

@@ -24,7 +24,7 @@ const maxBytes = 1_048_576;
 export const fetchText: FetchText = (url, { certificateAuthority }) =>
   new Promise((resolve, reject) => {
     if (!URL.canParse(url) || new URL(url).protocol !== 'https:') throw new Error(`${url} is not an https URL`);
-    const asked = request(
+    const outgoing = request(
       url,
       {
         headers: { accept: 'application/json' },
@@ -46,7 +46,7 @@ export const fetchText: FetchText = (url, { certificateAuthority }) =>
         );
       },
     );
-    asked.maxHeadersCount = 0;
-    asked.on('error', reject);
-    asked.end();
+    outgoing.maxHeadersCount = 0;
+    outgoing.on('error', reject);
+    outgoing.end();
   });

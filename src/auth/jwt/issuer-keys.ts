@@ -22,7 +22,7 @@ export interface IssuerKeysOptions {
   readonly fetched?: ((keySet: string | undefined) => void) | undefined;
 }
 
-interface Fetched {
+interface FetchedKeys {
   readonly keys: readonly IssuerKey[];
   /**
    * The time of the fetch by the monotonic clock, so that withdrawn keys are not kept longer if the time of day is set
@@ -40,9 +40,9 @@ export class IssuerKeys {
   readonly #fetch: FetchText;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #told: IssuerKeysOptions['fetched'];
-  #fetched: Fetched | undefined;
-  #asked = Number.NEGATIVE_INFINITY;
+  readonly #onFetched: IssuerKeysOptions['fetched'];
+  #fetched: FetchedKeys | undefined;
+  #lastFetch = Number.NEGATIVE_INFINITY;
   /** Whether the last fetch failed. Tokens that the cached keys may verify then do not wait for the next one. */
   #isAway = false;
   #underway: Promise<void> | undefined;
@@ -52,7 +52,7 @@ export class IssuerKeys {
     this.#fetch = options.fetch;
     this.#clock = options.clock;
     this.#log = options.log;
-    this.#told = options.fetched;
+    this.#onFetched = options.fetched;
   }
 
   /**
@@ -80,8 +80,8 @@ export class IssuerKeys {
   /** Fetches the keys, once for all waiting callers, and not too often. */
   async #refresh(): Promise<void> {
     if (this.#underway === undefined) {
-      if (this.#clock.monotonic() - this.#asked < restMs) return;
-      this.#asked = this.#clock.monotonic();
+      if (this.#clock.monotonic() - this.#lastFetch < restMs) return;
+      this.#lastFetch = this.#clock.monotonic();
       this.#underway = this.#ask().finally(() => {
         this.#underway = undefined;
       });
@@ -119,10 +119,10 @@ export class IssuerKeys {
       const text = await this.#text(uri);
       const keys = readKeySet(jsonObject(uri, text));
       if (keys === undefined) throw new Error(`oidc: failed to decode keys of ${uri}`);
-      this.#told?.(text);
+      this.#onFetched?.(text);
       return keys;
     } catch (error) {
-      this.#told?.(undefined);
+      this.#onFetched?.(undefined);
       throw error;
     }
   }

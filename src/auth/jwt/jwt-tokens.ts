@@ -48,7 +48,7 @@ export function jwtTokens(jwt: JwtIssuer, options: JwtTokenOptions): JwtTokens {
     async authenticateToken(text) {
       const token = parseToken(text);
       if (token === undefined || !isFrom(token, jwt.issuer.url)) return undefined;
-      const begun = clock.monotonic();
+      const start = clock.monotonic();
       let isGood = false;
       try {
         checkTypes(token.claims);
@@ -59,7 +59,7 @@ export function jwtTokens(jwt: JwtIssuer, options: JwtTokenOptions): JwtTokens {
         isGood = true;
         return { user };
       } finally {
-        metrics?.judged(isGood, clock.monotonic() - begun);
+        metrics?.judged(isGood, clock.monotonic() - start);
       }
     },
   };

@@ -67,8 +67,8 @@ const credentialIn = ({ jti }: Claims, key: string): readonly Extra[] =>
 const withUid = (uid: string): Pick<UserInfo, 'uid'> => (uid === '' ? {} : { uid });
 
 function withExtra(extra: readonly Extra[]): Pick<UserInfo, 'extra'> {
-  const said = extra.filter(([, values]) => values.length > 0);
-  return said.length === 0 ? {} : { extra: Object.fromEntries(said) };
+  const present = extra.filter(([, values]) => values.length > 0);
+  return present.length === 0 ? {} : { extra: Object.fromEntries(present) };
 }
 
 function checkRequired(claims: Claims, rules: NonNullable<JwtIssuer['claimValidationRules']>): void {
@@ -84,24 +84,24 @@ function checkRequired(claims: Claims, rules: NonNullable<JwtIssuer['claimValida
 
 /** Checks the rules. All of them are evaluated before any result is considered, as in Kubernetes. */
 function checkRules(
-  what: string,
+  label: string,
   rules: readonly { readonly expression?: string; readonly message?: string }[],
   evaluate: (text: string) => Value,
 ): void {
-  const doing = `error evaluating ${what}: `;
-  const judged = rules.flatMap(({ expression: text, message = '' }) =>
-    text ? [{ text, message, holds: succeeded(evaluate(text), text, `oidc: ${doing}`) === true }] : [],
+  const prefix = `error evaluating ${label}: `;
+  const evaluated = rules.flatMap(({ expression: text, message = '' }) =>
+    text ? [{ text, message, holds: succeeded(evaluate(text), text, `oidc: ${prefix}`) === true }] : [],
   );
-  const broken = judged.find(({ holds }) => !holds);
+  const broken = evaluated.find(({ holds }) => !holds);
   if (broken !== undefined) {
-    throw oidcError(`${doing}validation expression '${broken.text}' failed: ${broken.message}`);
+    throw oidcError(`${prefix}validation expression '${broken.text}' failed: ${broken.message}`);
   }
 }
 
-function evaluatedText(evaluate: Evaluate, text: string, what: 'username' | 'uid'): string {
-  const doing = `error evaluating ${what} claim expression: `;
-  const value = succeeded(evaluate('mapping', text), text, `oidc: ${doing}`);
-  if (typeof value !== 'string') throw oidcError(`${doing}${what} claim expression must return a string`);
+function evaluatedText(evaluate: Evaluate, text: string, claim: 'username' | 'uid'): string {
+  const prefix = `error evaluating ${claim} claim expression: `;
+  const value = succeeded(evaluate('mapping', text), text, `oidc: ${prefix}`);
+  if (typeof value !== 'string') throw oidcError(`${prefix}${claim} claim expression must return a string`);
   return value;
 }
 
@@ -112,8 +112,8 @@ function evaluatedName(evaluate: Evaluate, text: string): string {
 }
 
 function evaluatedGroups(evaluate: Evaluate, text: string): readonly string[] {
-  const doing = 'error evaluating group claim expression: ';
-  return textsOf(succeeded(evaluate('mapping', text), text, `oidc: ${doing}`), doing);
+  const prefix = 'error evaluating group claim expression: ';
+  return textsOf(succeeded(evaluate('mapping', text), text, `oidc: ${prefix}`), prefix);
 }
 
 function evaluatedExtra(
@@ -125,25 +125,25 @@ function evaluatedExtra(
 }
 
 /** Returns a text, or a list of texts, as a list without empty texts. */
-function textsOf(value: Value, doing: string): readonly string[] {
+function textsOf(value: Value, prefix: string): readonly string[] {
   const found = value === null ? [] : isList(value) ? itemsOf(value) : [value];
   if (!found.every((one) => typeof one === 'string')) {
-    throw oidcError(`${doing}expression must return a string or a list of strings`);
+    throw oidcError(`${prefix}expression must return a string or a list of strings`);
   }
   return found.filter((one) => one !== '');
 }
 
 const itemsOf = (list: ListValue): readonly Value[] => Array.from({ length: list.size }, (_, at) => list.at(at));
 
-function succeeded(value: Value, text: string, doing: string): Value {
+function succeeded(value: Value, text: string, prefix: string): Value {
   if (!(value instanceof Failure)) return value;
-  throw new AuthenticationError(`${doing}expression '${text}' resulted in error: ${value.message}`);
+  throw new AuthenticationError(`${prefix}expression '${text}' resulted in error: ${value.message}`);
 }
 
-function textOf(claims: Claims, claim: string, doing: string): string {
-  if (!Object.hasOwn(claims, claim)) throw oidcError(`${doing}: claim not present`);
+function textOf(claims: Claims, claim: string, prefix: string): string {
+  if (!Object.hasOwn(claims, claim)) throw oidcError(`${prefix}: claim not present`);
   const value = claims[claim];
   if (value === null) return '';
-  if (typeof value !== 'string') throw oidcError(`${doing}: ${cannotUnmarshal(value as Json, 'string')}`);
+  if (typeof value !== 'string') throw oidcError(`${prefix}: ${cannotUnmarshal(value as Json, 'string')}`);
   return value;
 }

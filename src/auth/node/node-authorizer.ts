@@ -153,8 +153,8 @@ const nodes: Answer = async ({ node, attributes: { verb, subresource, name = '' 
   if (verb === 'create' || isUpdate(verb)) return allow;
   if (!reads.includes(verb)) return noOpinion();
   if (name === node) return allow;
-  const what = name === '' ? 'all nodes' : `'${name}'`;
-  return noOpinion(`node '${node}' cannot read ${what}, only its own Node object`);
+  const target = name === '' ? 'all nodes' : `'${name}'`;
+  return noOpinion(`node '${node}' cannot read ${target}, only its own Node object`);
 };
 
 const pods: Answer = async (question) => {

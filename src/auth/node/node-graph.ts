@@ -27,25 +27,25 @@ export class NodeGraph implements Index<Pod> {
   add(pod: Pod): void {
     const node = pod.spec?.nodeName;
     if (!node) return;
-    const there = this.#byNode.get(node) ?? new Map<Pod, ReadonlySet<string>>();
-    this.#byNode.set(node, there.set(pod, this.#relatedTo(pod)));
+    const pods = this.#byNode.get(node) ?? new Map<Pod, ReadonlySet<string>>();
+    this.#byNode.set(node, pods.set(pod, this.#relatedTo(pod)));
   }
 
   remove(pod: Pod): void {
     const node = pod.spec?.nodeName ?? '';
-    const there = this.#byNode.get(node);
-    there?.delete(pod);
-    if (there?.size === 0) this.#byNode.delete(node);
+    const pods = this.#byNode.get(node);
+    pods?.delete(pod);
+    if (pods?.size === 0) this.#byNode.delete(node);
   }
 
   #relatedTo(pod: Pod): ReadonlySet<string> {
     const { namespace = '', name = '', annotations = {} } = pod.metadata;
     const of = (kind: RelatedKind, names: Iterable<string>): readonly string[] =>
       [...names].map((one) => `${kind}/${namespace}/${one}`);
-    const itself = of('pods', [name]);
-    if (Object.hasOwn(annotations, this.#mirror)) return new Set(itself);
+    const ownKey = of('pods', [name]);
+    if (Object.hasOwn(annotations, this.#mirror)) return new Set(ownKey);
     return new Set([
-      ...itself,
+      ...ownKey,
       ...of('serviceaccounts', [pod.spec?.serviceAccountName ?? '']),
       ...of('secrets', secretNamesIn(pod)),
       ...of('configmaps', configMapNamesIn(pod)),

@@ -11,15 +11,15 @@ import type { AccessAttributes } from '../authorizer.js';
  */
 export function reviewSpec({ user, ...attributes }: AccessAttributes, version: 'v1' | 'v1beta1'): object {
   const { username, uid, groups, extra } = user;
-  const who = {
+  const identity = {
     user: username,
     ...(groups.length > 0 ? { [version === 'v1' ? 'groups' : 'group']: groups } : {}),
     ...(extra === undefined ? {} : { extra }),
     ...(uid === undefined ? {} : { uid }),
   };
   const { path, verb } = attributes;
-  if (path !== undefined) return { nonResourceAttributes: withoutEmpty({ path, verb }), ...who };
-  return { resourceAttributes: { ...withoutEmpty(namesIn(attributes)), ...selectorsIn(attributes) }, ...who };
+  if (path !== undefined) return { nonResourceAttributes: withoutEmpty({ path, verb }), ...identity };
+  return { resourceAttributes: { ...withoutEmpty(namesIn(attributes)), ...selectorsIn(attributes) }, ...identity };
 }
 
 const withoutEmpty = (texts: Readonly<Record<string, string>>): object =>
@@ -32,16 +32,16 @@ const withoutEmpty = (texts: Readonly<Record<string, string>>): object =>
 export function expressionSpec({ user, ...attributes }: AccessAttributes): JsonObject {
   const { username, uid = '', groups, extra = {} } = user;
   const { path, verb } = attributes;
-  const asked =
+  const target =
     path === undefined
       ? { resourceAttributes: { ...namesIn(attributes), ...selectorsIn(attributes, []) } }
       : { nonResourceAttributes: { path, verb } };
-  return { user: username, uid, groups, extra, ...asked } as object as JsonObject;
+  return { user: username, uid, groups, extra, ...target } as object as JsonObject;
 }
 
-type Asked = Omit<AccessAttributes, 'user'>;
+type ReviewedAccess = Omit<AccessAttributes, 'user'>;
 
-const namesIn = ({ namespace = '', verb, group, version, resource, subresource = '', name = '' }: Asked) => ({
+const namesIn = ({ namespace = '', verb, group, version, resource, subresource = '', name = '' }: ReviewedAccess) => ({
   namespace,
   verb,
   group,
@@ -52,7 +52,7 @@ const namesIn = ({ namespace = '', verb, group, version, resource, subresource =
 });
 
 /** Returns the selectors; `noValues` is the value of a requirement without values. */
-function selectorsIn({ fieldSelector, labelSelector }: Asked, noValues?: readonly string[]): object {
+function selectorsIn({ fieldSelector, labelSelector }: ReviewedAccess, noValues?: readonly string[]): object {
   const fields = fieldRequirements(fieldSelector);
   const labels = labelRequirements(labelSelector, noValues);
   return {

@@ -35,13 +35,13 @@ export function callReview(options: CallReviewOptions): CallReview {
   return async (review) => {
     const body = JSON.stringify(review);
     for (let attempt = 1, restMs = firstRestMs; ; attempt++, restMs *= 1.5) {
-      const begun = clock.monotonic();
+      const start = clock.monotonic();
       try {
         const status = await once(transport, body, timeoutMs);
-        called?.('success', clock.monotonic() - begun);
+        called?.('success', clock.monotonic() - start);
         return status;
       } catch (error) {
-        called?.(resultOfFailure(error), clock.monotonic() - begun);
+        called?.(resultOfFailure(error), clock.monotonic() - start);
         if (attempt >= maxTries || !(error instanceof TransientFailure)) throw error;
         await clock.sleep(restMs);
       }

@@ -22,9 +22,9 @@ export function reviewConditions(
   { clock, metrics }: { readonly clock: Clock; readonly metrics?: ReviewConditionMetrics | undefined },
 ): (attributes: AccessAttributes) => boolean {
   return (attributes) => {
-    const begun = clock.monotonic();
+    const start = clock.monotonic();
     const ended = (outcome: Parameters<ReviewConditionMetrics>[0]): void =>
-      metrics?.(outcome, clock.monotonic() - begun);
+      metrics?.(outcome, clock.monotonic() - start);
     const request = membersValue(expressionSpec(attributes));
     const failures: string[] = [];
     for (const { text, program } of conditions) {

@@ -28,7 +28,7 @@ export interface WebhookAuthorizerOptions {
   readonly metrics?: Pick<AuthorizationWebhookMetrics, 'failedOpen'> | undefined;
 }
 
-interface Remembered {
+interface CachedDecision {
   readonly decision: Decision;
   readonly until: number;
 }
@@ -42,7 +42,7 @@ const noOpinion: Decision = { verdict: 'no-opinion', reason: '' };
 /** Authorizes by sending a SubjectAccessReview to a remote server. */
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer {
   const { call, domains, log, clock, version, allowedMs, refusedMs, onFailure, asks, metrics } = options;
-  const remembered = new BoundedMap<string, Remembered>(maxRemembered);
+  const remembered = new BoundedMap<string, CachedDecision>(maxRemembered);
   const remember = (question: string, decision: Decision): void => {
     if (question.length > maxQuestion) return;
     const keepMs = decision.verdict === 'allow' ? allowedMs : refusedMs;

@@ -30,16 +30,16 @@ export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator 
   const failed = (error: unknown): void =>
     troubles.report(log, { error, now: clock.monotonic(), message: 'the token webhook does not answer' });
   return new TokenCache(
-    { authenticateToken: (token, wanted) => review(options, { token, wanted, failed }) },
+    { authenticateToken: (token, audiences) => review(options, { token, wanted: audiences, failed }) },
     { clock, keepMs },
   );
 }
 
 async function review(
   { call, apiAudiences, domains }: WebhookTokenOptions,
-  asked: { readonly token: string; readonly wanted: readonly string[]; failed(error: unknown): void },
+  request: { readonly token: string; readonly wanted: readonly string[]; failed(error: unknown): void },
 ): Promise<Authenticated | undefined> {
-  const { token, wanted } = asked;
+  const { token, wanted } = request;
   const question = {
     apiVersion: `authentication.${domains.api}/v1`,
     kind: 'TokenReview',
@@ -55,7 +55,7 @@ async function review(
   } = await call(question)
     .then(readStatus)
     .catch((reason: unknown) => {
-      asked.failed(reason);
+      request.failed(reason);
       throw new AuthenticationError(messageOf(reason));
     });
   const audiences = commonAudiences(wanted, given.length > 0 ? given : apiAudiences);

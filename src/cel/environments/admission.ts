@@ -143,20 +143,20 @@ export function policyCompiler({
   const variables: Type | undefined = hasVariables
     ? { kind: 'struct', name: 'kubernetes.variables', fields }
     : undefined;
-  const whole = once(() => environment({ hasParams, variables, types }));
+  const complete = once(() => environment({ hasParams, variables, types }));
   const withoutVariables = once(() => environment({ hasParams }));
   const withoutAuthorizer = once(() => environment({ hasParams, variables, hasAuthorizer: false }));
   const withPatchTypes = once(() => environment({ hasParams, variables, hasPatchTypes: true }));
   return {
     *variable(name, expression) {
-      const prepared = yield* prepare(whole(), expression, { wrongType: () => undefined });
+      const prepared = yield* prepare(complete(), expression, { wrongType: () => undefined });
       fields.set(name, prepared.wrong === undefined ? fieldType(prepared.checked.type) : dyn);
       return prepared;
     },
     condition: (expression) => prepare(withoutVariables(), expression, { wrongType: requireKind(['bool']) }),
-    validation: (expression) => prepare(whole(), expression, { wrongType: requireKind(['bool']) }),
+    validation: (expression) => prepare(complete(), expression, { wrongType: requireKind(['bool']) }),
     message: (expression) => prepare(withoutAuthorizer(), expression, { wrongType: requireKind(['string']) }),
-    annotation: (expression) => prepare(whole(), expression, { wrongType: requireKind(['string', 'null']) }),
+    annotation: (expression) => prepare(complete(), expression, { wrongType: requireKind(['string', 'null']) }),
     configuration: (expression) =>
       prepare(withPatchTypes(), expression, {
         wrongType: requireType(objectTypeName, (type) => isWritten(objectTypeName, type)),
@@ -169,7 +169,7 @@ export function policyCompiler({
         ),
       }),
     *complaint(expression) {
-      const { issues } = yield* whole().compile(expression);
+      const { issues } = yield* complete().compile(expression);
       return issues?.map((issue) => issue.text).join('\n');
     },
   };

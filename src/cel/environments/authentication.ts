@@ -18,33 +18,33 @@ import { userInfo } from './structures.js';
  * Returns the environment of expressions about tokens of other issuers (KEP-3331), with one variable: the `claims` of a
  * token, or the `user` that they were mapped to.
  */
-const about = (variable: string, type: Type): (() => Environment) =>
+const environmentWith = (variable: string, type: Type): (() => Environment) =>
   once(() => environmentOf({ variables: new Map([[variable, type]]), libraries: kubernetesLibraries }));
-const aboutClaims = about('claims', mapOf(string, any));
-const aboutUser = about('user', userInfo);
+const claimsEnvironment = environmentWith('claims', mapOf(string, any));
+const userEnvironment = environmentWith('user', userInfo);
 
 const anyType = (): undefined => undefined;
 const onlyBool = (type: Type): string | undefined => (type.kind === 'bool' ? undefined : 'must evaluate to bool');
 
 /** Compiles a claim mapping. Its type is only known when it is evaluated. */
 export const compileMapping = (expression: string): Steps<Prepared> =>
-  prepare(aboutClaims(), expression, { wrongType: anyType });
+  prepare(claimsEnvironment(), expression, { wrongType: anyType });
 export const compileClaimRule = (expression: string): Steps<Prepared> =>
-  prepare(aboutClaims(), expression, { wrongType: onlyBool });
+  prepare(claimsEnvironment(), expression, { wrongType: onlyBool });
 export const compileUserRule = (expression: string): Steps<Prepared> =>
-  prepare(aboutUser(), expression, { wrongType: onlyBool });
+  prepare(userEnvironment(), expression, { wrongType: onlyBool });
 
 /** Whether an expression refers to a claim by name: `claims.email`, `has(claims.email)` or `claims.?email`. */
 export function asksForClaim(expression: Expr, claim: string): boolean {
   const isClaims = (expr: Expr | undefined): boolean => expr?.kind === 'ident' && fullName(expr.name) === 'claims';
-  const left = [expression];
-  for (let expr = left.pop(); expr !== undefined; expr = left.pop()) {
+  const unvisited = [expression];
+  for (let expr = unvisited.pop(); expr !== undefined; expr = unvisited.pop()) {
     if (expr.kind === 'select' && isClaims(expr.operand) && expr.field === claim) return true;
     if (expr.kind === 'call' && expr.name === '_?._' && isClaims(expr.args[0])) {
       const [, field] = expr.args;
       if (field?.kind === 'literal' && field.value === claim) return true;
     }
-    left.push(...subexpressions(expr));
+    unvisited.push(...subexpressions(expr));
   }
   return false;
 }
@@ -55,10 +55,10 @@ export function asksForClaim(expression: Expr, claim: string): boolean {
  */
 export const membersValue = (json: JsonObject): Value => new NamedMap(json, (name) => unescapeField(name));
 
-const within = (json: Json): Value => {
+const claimValue = (json: Json): Value => {
   if (typeof json !== 'object' || json === null) return json;
   return isList(json)
-    ? lazyList(json.length, (at) => within(json[at] ?? null))
+    ? lazyList(json.length, (at) => claimValue(json[at] ?? null))
     : new NamedMap(json, (name) => unescapeField(name) ?? name);
 };
 
@@ -79,7 +79,7 @@ class NamedMap implements MapValue {
   get(key: Value): Value | undefined {
     const name = typeof key === 'string' ? this.#nameOf(key) : undefined;
     const value = name === undefined ? undefined : member(this.#json, name);
-    return value === undefined ? undefined : within(value);
+    return value === undefined ? undefined : claimValue(value);
   }
 
   keys(): readonly string[] {

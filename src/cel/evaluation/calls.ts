@@ -120,13 +120,13 @@ const chosenByFirst: ReadonlySet<string> = new Set([
   'endsWith',
 ]);
 
-type Choose = (values: readonly Value[]) => Overload | Failure;
+type OverloadChooser = (values: readonly Value[]) => Overload | Failure;
 
 /**
  * Returns a function that finds the overload for the values, or the failure in cel-go's words. Declared types are not
  * enough: where `dyn` met another type, the checker assumed that type.
  */
-function chooser(name: string, overloads: readonly Overload[]): Choose {
+function chooser(name: string, overloads: readonly Overload[]): OverloadChooser {
   return (values) => {
     for (const overload of overloads) {
       const { unguarded, parameters } = overload;
@@ -135,8 +135,8 @@ function chooser(name: string, overloads: readonly Overload[]): Choose {
     if (!chosenByFirst.has(name)) return new Failure(`no such overload: ${name}(${values.map(typeName).join(', ')})`);
     if (comparisons.has(name) && Number.isNaN(values[0])) return new Failure('NaN values cannot be ordered');
     const type = typeName(values[0] as Value);
-    const brief = receivers.has(type) || alwaysBrief.has(name) || askedOf.get(name)?.has(type) === true;
-    return brief ? noSuchOverload : new Failure(`no such overload: ${name}`);
+    const isBrief = receivers.has(type) || alwaysBrief.has(name) || receiversOf.get(name)?.has(type) === true;
+    return isBrief ? noSuchOverload : new Failure(`no such overload: ${name}`);
   };
 }
 
@@ -147,7 +147,7 @@ const alwaysBrief: ReadonlySet<string> = new Set(['!_', '@in', 'contains', 'star
  */
 const comparisons: ReadonlySet<string> = new Set(['_<_', '_<=_', '_>_', '_>=_']);
 const ordered = ['bool', 'bytes', 'double', 'int', 'uint'];
-const askedOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+const receiversOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     '_+_': ['bytes', 'double', 'int', 'list', 'uint'],
     '_-_': ['double', 'int', 'uint'],
@@ -162,13 +162,13 @@ const askedOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   }).map(([name, types]) => [name, new Set(types)]),
 );
 
-function evaluated(choose: Choose, values: readonly Value[]): Value {
+function evaluated(choose: OverloadChooser, values: readonly Value[]): Value {
   const chosen = choose(values);
   return chosen instanceof Failure ? chosen : chosen.evaluate(...(values as never[]));
 }
 
 /** Plans a call with one operand and one overload, the usual case, without detours. */
-function unary(first: Step, { evaluate, cost, parameters: [type] }: Overload, choose: Choose): Step {
+function unary(first: Step, { evaluate, cost, parameters: [type] }: Overload, choose: OverloadChooser): Step {
   const fitsFirst = fitter(type as Type);
   return (frame) => {
     const value = first(frame);
@@ -179,7 +179,7 @@ function unary(first: Step, { evaluate, cost, parameters: [type] }: Overload, ch
   };
 }
 
-function binary(first: Step, second: Step, { evaluate, cost, parameters }: Overload, choose: Choose): Step {
+function binary(first: Step, second: Step, { evaluate, cost, parameters }: Overload, choose: OverloadChooser): Step {
   const [fitsFirst, fitsSecond] = parameters.map(fitter) as [Fitter, Fitter];
   return (frame) => {
     const left = first(frame);

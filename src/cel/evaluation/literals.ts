@@ -39,10 +39,10 @@ export function messageOfSteps(message: Message, fields: readonly FieldSteps[], 
   for (const { name, value: step, optional } of fields) {
     const value = step(frame);
     if (value instanceof Failure) return value;
-    const given = optional ? unwrapped(name, value) : value;
-    if (given instanceof Failure) return given;
-    if (given === undefined) values.delete(name);
-    else values.set(name, given);
+    const content = optional ? unwrapped(name, value) : value;
+    if (content instanceof Failure) return content;
+    if (content === undefined) values.delete(name);
+    else values.set(name, content);
   }
   return message.make(values);
 }
@@ -62,13 +62,13 @@ export function mapOfSteps(entries: readonly EntrySteps[], frame: Frame): Value 
     let value = entry.value(frame);
     if (value instanceof Failure) return value;
     if (entry.optional) {
-      const given = unwrapped(valueText(key), value);
-      if (given instanceof Failure) return given;
-      if (given === undefined) {
+      const content = unwrapped(valueText(key), value);
+      if (content instanceof Failure) return content;
+      if (content === undefined) {
         values.delete(hashOf(key));
         continue;
       }
-      value = given;
+      value = content;
     }
     values.set(hashOf(key), [key, value]);
   }

@@ -289,13 +289,13 @@ export class Planner {
     const condition = yield* this.#step(expr.condition, withSum(around));
     const step = yield* this.#step(expr.step, withSum(around));
     const result = yield* this.#step(expr.result, withSum(scope));
-    const over = loop(condition, step, sumPlace, firstPlace, secondPlace);
+    const runLoop = loop(condition, step, sumPlace, firstPlace, secondPlace);
     return (frame) => {
       const values = range(frame);
       if (values instanceof Failure) return values;
       const { locals } = frame;
       locals[sumPlace] = undefined;
-      const wrong = over(frame, values);
+      const wrong = runLoop(frame, values);
       if (wrong !== undefined) return wrong;
       const value = result(frame);
       return value instanceof GrowingList || value instanceof GrowingMap ? value.finished() : value;

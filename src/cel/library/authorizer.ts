@@ -93,15 +93,15 @@ const value = (name: string): OpaqueValue => ({
 });
 
 /** The variable `authorizer`. */
-export const authorizerValue = (decide: Decide): OpaqueValue => asking(decide);
+export const authorizerValue = (decide: Decide): OpaqueValue => authorizerWith(decide);
 
-const asking = (decide: Decide): AuthorizerValue => ({ ...value(names.authorizer), decide });
+const authorizerWith = (decide: Decide): AuthorizerValue => ({ ...value(names.authorizer), decide });
 
 /** The variable `authorizer.requestResource`. */
 export const requestResourceValue = (
   decide: Decide,
   resource: Omit<ResourceAttributes, 'fieldSelector' | 'labelSelector'>,
-): OpaqueValue => resourceCheck(asking(decide), { ...resource, fieldSelector: '', labelSelector: '' });
+): OpaqueValue => resourceCheck(authorizerWith(decide), { ...resource, fieldSelector: '', labelSelector: '' });
 
 const resourceCheck = (authorizer: AuthorizerValue, resource: ResourceAttributes): ResourceCheckValue => ({
   ...value(names.resource),
@@ -125,18 +125,18 @@ const groupCheck = (authorizer: AuthorizerValue, group: string): GroupCheckValue
 function ofServiceAccount({ decide }: AuthorizerValue, namespace: string, name: string): AuthorizerValue | Failure {
   if (dnsSubdomain(name).length > 0) return new Failure('Invalid service account name');
   if (dnsLabel(namespace).length > 0) return new Failure('Invalid service account namespace');
-  return { ...asking(decide), serviceAccount: { namespace, name } };
+  return { ...authorizerWith(decide), serviceAccount: { namespace, name } };
 }
 
 function resourceOfGroup({ authorizer, group }: GroupCheckValue, resource: string): ResourceCheckValue | Failure {
   if (isBlank(resource)) return new Failure('resource must not be empty');
-  const unsaid = { subresource: '', namespace: '', name: '', fieldSelector: '', labelSelector: '' };
-  return resourceCheck(authorizer, { group, resource, ...unsaid });
+  const unspecified = { subresource: '', namespace: '', name: '', fieldSelector: '', labelSelector: '' };
+  return resourceCheck(authorizer, { group, resource, ...unspecified });
 }
 
-function checked(authorizer: AuthorizerValue, asked: Omit<CheckedAttributes, 'serviceAccount'>): DecisionValue {
+function checked(authorizer: AuthorizerValue, request: Omit<CheckedAttributes, 'serviceAccount'>): DecisionValue {
   const { serviceAccount, decide } = authorizer;
-  const attributes = serviceAccount === undefined ? asked : { ...asked, serviceAccount };
+  const attributes = serviceAccount === undefined ? request : { ...request, serviceAccount };
   const decision = decide(attributes);
   if (decision === undefined) throw new DecisionNeeded(attributes);
   return { ...value(names.decision), decision };

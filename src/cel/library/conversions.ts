@@ -26,19 +26,19 @@ const encoding: Costs = {
   ...looking,
   estimate: (_, [text]) => {
     const size = sizeEstimate(text);
-    return { cost: scaled(size, perByte), resultSize: { min: size.min, max: wrapped(size.max * 4) } };
+    return { cost: scaled(size, perByte), resultSize: { min: size.min, max: wrapToInt64(size.max * 4) } };
   },
 };
 const decoding: Costs = {
   ...looking,
-  estimate: (_, [given]) => {
-    const size = sizeEstimate(given);
+  estimate: (_, [argument]) => {
+    const size = sizeEstimate(argument);
     return { cost: scaled(size, perByte), resultSize: { min: Math.floor(size.min / 4), max: size.max } };
   },
 };
 /** Wraps a product to 64 bits; an unlimited size stays unlimited. */
-const wrapped = (product: number): number => (product >= maxCost * 4 ? maxCost : product % maxCost);
-const impossible = (from: string, to: string): Failure =>
+const wrapToInt64 = (product: number): number => (product >= maxCost * 4 ? maxCost : product % maxCost);
+const conversionError = (from: string, to: string): Failure =>
   new Failure(`type conversion error from '${from}' to '${to}'`);
 const integerOverflow = new Failure('integer overflow');
 const unsignedOverflow = new Failure('unsigned integer overflow');
@@ -62,13 +62,13 @@ function digitsValue(digits: string, limit: bigint): bigint | undefined {
 function intFromText(text: string): Value {
   const [, sign, digits] = /^([+-]?)([0-9]+)$/.exec(text) ?? [];
   const size = digits === undefined ? undefined : digitsValue(digits, sign === '-' ? -minInt64 : maxInt64);
-  if (size === undefined) return impossible('string', 'int');
+  if (size === undefined) return conversionError('string', 'int');
   return sign === '-' ? -size : size;
 }
 
 function uintFromText(text: string): Value {
   const value = /^[0-9]+$/.test(text) ? digitsValue(text, maxUint64) : undefined;
-  return value === undefined ? impossible('string', 'uint') : new Uint(value);
+  return value === undefined ? conversionError('string', 'uint') : new Uint(value);
 }
 
 const decimal = /^[+-]?(?:[0-9_]+(?:\.[0-9_]*)?|\.[0-9_]+)(?:[eE][+-]?[0-9_]+)?$/;
@@ -86,7 +86,7 @@ function doubleFromText(text: string): Value {
   const infinite = /^([+-]?)inf(?:inity)?$/i.exec(text);
   if (infinite !== null) return infinite[1] === '-' ? -Infinity : Infinity;
   const value = decimal.test(text) ? decimalValue(text) : hexadecimalValue(text);
-  return value !== undefined && Number.isFinite(value) ? value : impossible('string', 'double');
+  return value !== undefined && Number.isFinite(value) ? value : conversionError('string', 'double');
 }
 
 const withoutUnderscores = (text: string): string => (text.includes('_') ? text.replaceAll('_', '') : text);
@@ -94,10 +94,10 @@ const decimalValue = (text: string): number | undefined =>
   text.includes('_') && misplaced.test(text) ? undefined : Number(withoutUnderscores(text));
 
 function hexadecimalValue(text: string): number | undefined {
-  const [, sign, whole, part = '', exponent = ''] = hexadecimal.exec(text) ?? [];
+  const [, sign, integer, part = '', exponent = ''] = hexadecimal.exec(text) ?? [];
   const fraction = withoutUnderscores(part);
-  if (whole === undefined || misplacedInHexadecimal.test(text)) return undefined;
-  const digits = withoutUnderscores(whole) + fraction;
+  if (integer === undefined || misplacedInHexadecimal.test(text)) return undefined;
+  const digits = withoutUnderscores(integer) + fraction;
   if (digits === '') return undefined;
   // Digits beyond the precision of a double only contribute to the magnitude.
   const significant = digits.replace(/^0+/, '');
@@ -123,13 +123,13 @@ const durationFromText = (text: string): Value => {
   const parsed = parseDuration(text);
   return parsed.wrong === undefined
     ? new Duration(parsed.nanoseconds)
-    : impossible('string', 'google.protobuf.Duration');
+    : conversionError('string', 'google.protobuf.Duration');
 };
 
 type Conversion = readonly [id: string, from: Type, evaluate: (...values: never[]) => Value, costs?: Costs];
-const conversion = (name: string, result: Type, ways: readonly Conversion[]): FunctionDeclaration => ({
+const conversion = (name: string, result: Type, conversions: readonly Conversion[]): FunctionDeclaration => ({
   name,
-  overloads: ways.map(([id, from, evaluate, costs]) => global(id, [from], result, evaluate, costs)),
+  overloads: conversions.map(([id, from, evaluate, costs]) => global(id, [from], result, evaluate, costs)),
 });
 
 export const conversions: readonly FunctionDeclaration[] = [
@@ -137,7 +137,7 @@ export const conversions: readonly FunctionDeclaration[] = [
   { name: 'dyn', overloads: [global('to_dyn', [a], dyn, same)] },
   conversion('bool', bool, [
     ['bool_to_bool', bool, same],
-    ['string_to_bool', string, (text: string) => parseBoolean(text) ?? impossible('string', 'bool')],
+    ['string_to_bool', string, (text: string) => parseBoolean(text) ?? conversionError('string', 'bool')],
   ]),
   conversion('bytes', bytes, [
     ['bytes_to_bytes', bytes, same],
@@ -151,7 +151,7 @@ export const conversions: readonly FunctionDeclaration[] = [
   ]),
   conversion('duration', duration, [
     ['duration_to_duration', duration, same],
-    ['int64_to_duration', int, () => impossible('int', 'google.protobuf.Duration')],
+    ['int64_to_duration', int, () => conversionError('int', 'google.protobuf.Duration')],
     ['string_to_duration', string, reading(durationFromText)],
   ]),
   conversion('int', int, [
@@ -182,7 +182,7 @@ export const conversions: readonly FunctionDeclaration[] = [
     [
       'string_to_timestamp',
       string,
-      reading((text) => timestampFromText(text) ?? impossible('string', 'google.protobuf.Timestamp')),
+      reading((text) => timestampFromText(text) ?? conversionError('string', 'google.protobuf.Timestamp')),
     ],
   ]),
   conversion('uint', uint, [

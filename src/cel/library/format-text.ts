@@ -169,10 +169,10 @@ function plainText(value: Value): string | Failure {
   const unfinished: Unfinished[] = [];
   /** Writes a scalar completely, or the beginning of a list or map. */
   const write = (text: string, part: Value): Failure | undefined => {
-    const begun = begin(part);
-    if (begun instanceof Failure) return begun;
-    if (begun !== undefined) unfinished.push(begun);
-    const own = begun === undefined ? literalText(part) : begun.end === ']' ? '[' : '{';
+    const opened = begin(part);
+    if (opened instanceof Failure) return opened;
+    if (opened !== undefined) unfinished.push(opened);
+    const own = opened === undefined ? literalText(part) : opened.end === ']' ? '[' : '{';
     if (own instanceof Failure) return own;
     out.push(text, own);
     length += text.length + own.length;
@@ -271,18 +271,18 @@ function fixedText(value: number, precision: number): string {
   const most = (precision << 16) >> 16;
   const least = precision & 0xff;
   const digits = most < 0 ? shortestDigits(Math.abs(value)) : goFixed(Math.abs(value), most);
-  const [whole = '', fraction = ''] = digits.split('.');
+  const [integer = '', fraction = ''] = digits.split('.');
   const shown = fraction.replace(/0+$/, '').padEnd(least, '0');
-  const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
+  const grouped = integer.replace(/\B(?=(?:\d{3})+$)/g, ',');
   return `${value < 0 ? '-' : ''}${grouped}${shown === '' ? '' : `.${shown}`}`;
 }
 
 /** Returns the shortest decimal digits, without an exponent: `0.15`, `1000000000000000000000`. */
 function shortestDigits(value: number): string {
   const [digits = '', exponent = '0'] = value.toExponential().split('e');
-  const [first = '', rest = ''] = digits.split('.');
+  const [first = '', others = ''] = digits.split('.');
   const point = Number(exponent) + 1;
-  const all = first + rest;
+  const all = first + others;
   if (point <= 0) return `0.${'0'.repeat(-point)}${all}`;
   return point >= all.length ? all.padEnd(point, '0') : `${all.slice(0, point)}.${all.slice(point)}`;
 }

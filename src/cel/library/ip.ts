@@ -49,16 +49,16 @@ function isCanonical(text: string): boolean | Failure {
 }
 
 const isFour = (bytes: Buffer): boolean => bytes.length === 4;
-const first = (bytes: Buffer): number => bytes.readUInt16BE(0);
+const firstGroup = (bytes: Buffer): number => bytes.readUInt16BE(0);
 const isUnspecified = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0);
 const isLoopback = (bytes: Buffer): boolean =>
   isFour(bytes) ? bytes[0] === 127 : bytes.every((byte, at) => byte === (at === 15 ? 1 : 0));
 const isMulticast = (bytes: Buffer): boolean =>
-  isFour(bytes) ? (first(bytes) & 0xf000) === 0xe000 : bytes[0] === 0xff;
+  isFour(bytes) ? (firstGroup(bytes) & 0xf000) === 0xe000 : bytes[0] === 0xff;
 const isLinkLocalMulticast = (bytes: Buffer): boolean =>
-  isFour(bytes) ? first(bytes) === 0xe000 && bytes[2] === 0 : (first(bytes) & 0xff0f) === 0xff02;
+  isFour(bytes) ? firstGroup(bytes) === 0xe000 && bytes[2] === 0 : (firstGroup(bytes) & 0xff0f) === 0xff02;
 const isLinkLocalUnicast = (bytes: Buffer): boolean =>
-  isFour(bytes) ? first(bytes) === 0xa9fe : (first(bytes) & 0xffc0) === 0xfe80;
+  isFour(bytes) ? firstGroup(bytes) === 0xa9fe : (firstGroup(bytes) & 0xffc0) === 0xfe80;
 const isBroadcast = (bytes: Buffer): boolean => isFour(bytes) && bytes.every((byte) => byte === 0xff);
 const isGlobalUnicast = (bytes: Buffer): boolean =>
   ![isBroadcast, isUnspecified, isLoopback, isMulticast, isLinkLocalUnicast].some((is) => is(bytes));

@@ -84,7 +84,7 @@ const extreme =
   };
 
 /** Adds a duration to a duration or a timestamp. */
-function later(sum: Value, next: Value): Value {
+function addDuration(sum: Value, next: Value): Value {
   if (next instanceof Duration) {
     if (sum instanceof Duration) return longerDuration(1n)(sum, next);
     if (sum instanceof Timestamp) return longerTimestamp(1n)(sum, next);
@@ -134,20 +134,20 @@ const sums: Readonly<Record<(typeof summable)[number][0], (list: ListValue) => V
   duration: (list) => {
     spend(list.size);
     let sum: Value = new Duration(0n);
-    for (let at = 0; at < list.size && !(sum instanceof Failure); at++) sum = later(sum, list.at(at));
+    for (let at = 0; at < list.size && !(sum instanceof Failure); at++) sum = addDuration(sum, list.at(at));
     return sum;
   },
 };
 
-function firstPlace(list: ListValue, wanted: Value): bigint {
+function firstPlace(list: ListValue, value: Value): bigint {
   spend(list.size);
-  for (let at = 0; at < list.size; at++) if (equal(list.at(at), wanted)) return BigInt(at);
+  for (let at = 0; at < list.size; at++) if (equal(list.at(at), value)) return BigInt(at);
   return -1n;
 }
 
-function lastPlace(list: ListValue, wanted: Value): bigint {
+function lastPlace(list: ListValue, value: Value): bigint {
   spend(list.size);
-  for (let at = list.size - 1; at >= 0; at--) if (equal(list.at(at), wanted)) return BigInt(at);
+  for (let at = list.size - 1; at >= 0; at--) if (equal(list.at(at), value)) return BigInt(at);
   return -1n;
 }
 

@@ -33,7 +33,7 @@ function form(format: string, patternSize: number, check: FormatValue['check']):
 }
 
 /** Returns the check of a schema format with the message for texts that do not match. */
-function known(name: string, complaint: string): FormatValue['check'] {
+function formatCheck(name: string, complaint: string): FormatValue['check'] {
   const test = stringFormat(name);
   return (text) => (test?.(text) === false ? [complaint] : []);
 }
@@ -43,23 +43,23 @@ function uriProblems(text: string): readonly string[] {
   return 'wrong' in url ? [url.wrong] : [];
 }
 
-const whole = { prefix: false };
+const wholeName = { prefix: false };
 const beginning = { prefix: true };
 
 const formats: ReadonlyMap<string, FormatValue> = new Map([
-  ['dns1123Label', form('DNS1123Label', 30, (text) => nameRules.dnsLabel(text, whole))],
-  ['dns1123Subdomain', form('DNS1123Subdomain', 60, (text) => nameRules.dnsSubdomain(text, whole))],
-  ['dns1035Label', form('DNS1035Label', 30, (text) => nameRules.dns1035Label(text, whole))],
+  ['dns1123Label', form('DNS1123Label', 30, (text) => nameRules.dnsLabel(text, wholeName))],
+  ['dns1123Subdomain', form('DNS1123Subdomain', 60, (text) => nameRules.dnsSubdomain(text, wholeName))],
+  ['dns1035Label', form('DNS1035Label', 30, (text) => nameRules.dns1035Label(text, wholeName))],
   ['qualifiedName', form('QualifiedName', 60, qualifiedName)],
   ['dns1123LabelPrefix', form('DNS1123LabelPrefix', 30, (text) => nameRules.dnsLabel(text, beginning))],
   ['dns1123SubdomainPrefix', form('DNS1123SubdomainPrefix', 60, (text) => nameRules.dnsSubdomain(text, beginning))],
   ['dns1035LabelPrefix', form('DNS1035LabelPrefix', 30, (text) => nameRules.dns1035Label(text, beginning))],
   ['labelValue', form('LabelValue', 40, labelValue)],
   ['uri', form('URI', 1_103, uriProblems)],
-  ['uuid', form('uuid', 70, known('uuid', 'does not match the UUID format'))],
-  ['byte', form('byte', 84, known('byte', 'invalid base64'))],
-  ['date', form('date', 71, known('date', 'invalid date'))],
-  ['datetime', form('datetime', 71, known('datetime', 'invalid datetime'))],
+  ['uuid', form('uuid', 70, formatCheck('uuid', 'does not match the UUID format'))],
+  ['byte', form('byte', 84, formatCheck('byte', 'invalid base64'))],
+  ['date', form('date', 71, formatCheck('date', 'invalid date'))],
+  ['datetime', form('datetime', 71, formatCheck('datetime', 'invalid datetime'))],
 ]);
 
 function named(name: string): Optional {

@@ -29,7 +29,7 @@ function isZero(value: Value): boolean {
   return sizeOf(value) === 0 && !('ofResource' in value && value.ofResource);
 }
 
-const given = (value: Exclude<Value, Failure>): Value => new Optional(value);
+const makeOptional = (value: Exclude<Value, Failure>): Value => new Optional(value);
 const element = (list: ListValue, index: number): Value => {
   if (list.size === 0) return none;
   const value = list.at(index);
@@ -48,7 +48,7 @@ function unwrapped(list: ListValue): Value {
 
 export const optionals: Library = {
   functions: [
-    { name: 'optional.of', overloads: [global('optional_of', [v], optionalV, given)] },
+    { name: 'optional.of', overloads: [global('optional_of', [v], optionalV, makeOptional)] },
     {
       name: 'optional.ofNonZeroValue',
       overloads: [

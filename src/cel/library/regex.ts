@@ -10,9 +10,9 @@ import { type Costs, member } from './declarations.js';
 /** Searching with regular expressions (RE2): Kubernetes' `regex` library. */
 
 /** Effort steps per unit of the maximum matching cost. Small patterns and texts rarely reach that maximum. */
-const mostly = 0.05;
-const atWorst = 0.3;
-const muchMatching = 100_000;
+const usualShare = 0.05;
+const worstShare = 0.3;
+const highCost = 100_000;
 /** Effort steps per instruction that is compiled. */
 const stepsOfInstruction = 20;
 
@@ -27,7 +27,7 @@ export function expressionFor(text: string, pattern: string): RegularExpression 
   if (expression === undefined) return new Failure(error);
   const cost = expression.cost(text);
   if (cost > maxMatchingCost) throw new EffortExceeded();
-  spend(Math.ceil(cost * (cost > muchMatching ? atWorst : mostly)));
+  spend(Math.ceil(cost * (cost > highCost ? worstShare : usualShare)));
   return expression;
 }
 

@@ -41,7 +41,7 @@ const uintOf = (value: bigint): Value =>
   BigInt.asUintN(64, value) === value ? new Uint(value) : new Failure('unsigned integer overflow');
 
 /** The cost of traversing both texts. */
-const together: Costs = { cost: ([left, right]) => traversal(sizeOf(left) + sizeOf(right)) };
+const bothTexts: Costs = { cost: ([left, right]) => traversal(sizeOf(left) + sizeOf(right)) };
 /** Estimates a comparison, which traverses as much as the smaller operand has. */
 const comparing: EstimateCall = (_, [left, right]) => {
   const max = Math.min(sizeEstimate(left).max, sizeEstimate(right).max);
@@ -65,7 +65,7 @@ const arithmetic: readonly FunctionDeclaration[] = [
   {
     name: '_+_',
     overloads: [
-      global('add_bytes', [bytes, bytes], bytes, (x: Uint8Array, y: Uint8Array) => Buffer.concat([x, y]), together),
+      global('add_bytes', [bytes, bytes], bytes, (x: Uint8Array, y: Uint8Array) => Buffer.concat([x, y]), bothTexts),
       global('add_double', [double, double], double, (x: number, y: number) => x + y),
       global('add_duration_duration', [duration, duration], duration, longerDuration(1n)),
       global('add_duration_timestamp', [duration, timestamp], timestamp, (by, moment) =>
@@ -74,7 +74,7 @@ const arithmetic: readonly FunctionDeclaration[] = [
       global('add_timestamp_duration', [timestamp, duration], timestamp, longerTimestamp(1n)),
       global('add_int64', [int, int], int, (x: bigint, y: bigint) => intOf(x + y)),
       global('add_list', [listOfA, listOfA], listOfA, (x: ListValue, y: ListValue) => joined(x, y)),
-      global('add_string', [string, string], string, (x: string, y: string) => x + y, together),
+      global('add_string', [string, string], string, (x: string, y: string) => x + y, bothTexts),
       global('add_uint64', [uint, uint], uint, (x: Uint, y: Uint) => uintOf(x.value + y.value)),
     ],
   },
@@ -156,7 +156,7 @@ const comparable: readonly (readonly [string, Type, Type, Costs?])[] = [
 const comparison = (name: string, id: string, holds: (order: number) => boolean): FunctionDeclaration => {
   const evaluate = (x: Value, y: Value): Value => {
     const order = compare(x, y);
-    return order === undefined ? unordered(x, y) : holds(order);
+    return order === undefined ? noOrderFailure(x, y) : holds(order);
   };
   return {
     name,
@@ -165,7 +165,7 @@ const comparison = (name: string, id: string, holds: (order: number) => boolean)
 };
 
 /** Returns the failure for two values without an order. */
-const unordered = (x: Value, y: Value): Failure =>
+const noOrderFailure = (x: Value, y: Value): Failure =>
   new Failure(isNumber(x) && isNumber(y) ? 'NaN values cannot be ordered' : 'no such overload');
 
 const comparisons: readonly FunctionDeclaration[] = [

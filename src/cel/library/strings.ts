@@ -34,28 +34,28 @@ function charAt(text: string, place: bigint): string | Failure {
   return code === undefined ? '' : String.fromCodePoint(code);
 }
 
-function firstPlace(text: string, wanted: string, from: bigint): bigint | Failure {
+function firstPlace(text: string, part: string, from: bigint): bigint | Failure {
   spendOnText(text.length);
-  if (wanted === '') return from;
+  if (part === '') return from;
   if (from < 0n) return outOfRange(from);
   if (from >= BigInt(text.length)) return -1n;
-  return placeOf(text, indexOf(text, wanted, unitsBefore(text, Number(from))));
+  return placeOf(text, indexOf(text, part, unitsBefore(text, Number(from))));
 }
 
 /** Implements `lastIndexOf`. An empty text is found at any position; other texts are not found after the end. */
-function lastPlace(text: string, wanted: string, from: bigint): bigint | Failure {
+function lastPlace(text: string, part: string, from: bigint): bigint | Failure {
   spendOnText(text.length);
-  if (wanted === '') return from;
+  if (part === '') return from;
   if (from < 0n) return outOfRange(from);
   const size = codePoints(text);
   if (from >= BigInt(size)) return -1n;
-  const last = Math.min(Number(from), size - codePoints(wanted));
-  return last < 0 ? -1n : placeOf(text, lastIndexOf(text, wanted, unitsBefore(text, last)));
+  const last = Math.min(Number(from), size - codePoints(part));
+  return last < 0 ? -1n : placeOf(text, lastIndexOf(text, part, unitsBefore(text, last)));
 }
 
-const veryLastPlace = (text: string, wanted: string): bigint | Failure => {
-  if (wanted === '') return BigInt(codePoints(text));
-  return text === '' ? -1n : lastPlace(text, wanted, BigInt(codePoints(text) - 1));
+const veryLastPlace = (text: string, part: string): bigint | Failure => {
+  if (part === '') return BigInt(codePoints(text));
+  return text === '' ? -1n : lastPlace(text, part, BigInt(codePoints(text) - 1));
 };
 
 const placeOf = (text: string, units: number): bigint =>
@@ -103,8 +103,8 @@ function replace(text: string, old: string, by: string, count: bigint): string |
   const times = Math.min(most, codePoints(text) + 1);
   refuseLonger(text.length + times * by.length);
   spend(times);
-  const rest = unitsBefore(text, times - 1);
-  return by + Array.from(text.slice(0, rest), (character) => character + by).join('') + text.slice(rest);
+  const end = unitsBefore(text, times - 1);
+  return by + Array.from(text.slice(0, end), (character) => character + by).join('') + text.slice(end);
 }
 
 /**
@@ -119,8 +119,8 @@ function split(text: string, separator: string, count: bigint): ListValue {
   if (text === '') return listFrom([]);
   const single = Math.min(most, codePoints(text)) - 1;
   spend(single);
-  const rest = unitsBefore(text, single);
-  return listFrom([...Array.from(text.slice(0, rest)), text.slice(rest)]);
+  const end = unitsBefore(text, single);
+  return listFrom([...Array.from(text.slice(0, end)), text.slice(end)]);
 }
 
 function join(list: ListValue, separator: string): string | Failure {
@@ -233,7 +233,7 @@ export const strings: Library = {
           'string_index_of_string',
           [string, string],
           int,
-          (text: string, wanted: string) => firstPlace(text, wanted, 0n),
+          (text: string, part: string) => firstPlace(text, part, 0n),
           searching,
         ),
         member('string_index_of_string_int', [string, string, int], int, firstPlace, searching),

@@ -95,8 +95,8 @@ function namedOffset(milliseconds: number, name: string): number | Failure {
   }
   if (zone instanceof Failure) return zone;
   const place = Math.floor(milliseconds / quarter);
-  const kept = zone.offsets.get(place);
-  if (kept !== undefined) return kept;
+  const cached = zone.offsets.get(place);
+  if (cached !== undefined) return cached;
   spend(offsetSteps);
   if (zone.offsets.size >= keptOffsets) zone.offsets.clear();
   const offset = shownBy(zone.format, milliseconds) - Math.floor(milliseconds / 1000) * 1000;

@@ -46,11 +46,11 @@ export const longerTimestamp =
  */
 export function timeBetween(a: Timestamp, b: Timestamp): Value {
   const seconds = (floorSeconds(a.nanoseconds) - floorSeconds(b.nanoseconds)) * second;
-  const whole = durationOf(seconds);
-  return whole instanceof Failure ? whole : durationOf(a.nanoseconds - b.nanoseconds);
+  const wholeSeconds = durationOf(seconds);
+  return wholeSeconds instanceof Failure ? wholeSeconds : durationOf(a.nanoseconds - b.nanoseconds);
 }
 
-const written = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
+const timestampPattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
 /**
  * Parses RFC 3339 as Go does, with a failure outside the years of expressions; undefined if the text is no timestamp.
@@ -62,7 +62,7 @@ export function timestampFromText(text: string): Value | undefined {
 
 /** Parses RFC 3339 with any year: limits of expressions do not apply to timestamps in objects. */
 export function momentFromText(text: string): Timestamp | undefined {
-  const found = written.exec(text);
+  const found = timestampPattern.exec(text);
   if (found === null) return undefined;
   const [year, month, day, hour, minute, second_] = found.slice(1, 7).map(Number) as [
     number,
@@ -119,8 +119,8 @@ function getter(
   ];
   if (ofDuration === undefined) return { name, overloads };
   const [durationId, unit] = ofDuration;
-  const whole = member(durationId, [duration], int, ({ nanoseconds }: Duration) => nanoseconds / unit);
-  return { name, overloads: [...overloads, whole] };
+  const overload = member(durationId, [duration], int, ({ nanoseconds }: Duration) => nanoseconds / unit);
+  return { name, overloads: [...overloads, overload] };
 }
 
 export const timeFunctions: readonly FunctionDeclaration[] = [

@@ -11,8 +11,8 @@ export function doubleText(value: number): string {
 
 /** Formats a duration in seconds: `5400s`, `0.000001s`. */
 export function durationText({ nanoseconds }: Duration): string {
-  const whole = nanoseconds / 1_000_000_000n;
-  const seconds = Number(whole) + Number(nanoseconds - whole * 1_000_000_000n) / 1e9;
+  const wholeSeconds = nanoseconds / 1_000_000_000n;
+  const seconds = Number(wholeSeconds) + Number(nanoseconds - wholeSeconds * 1_000_000_000n) / 1e9;
   if (seconds === 0) return '0s';
   const text = String(seconds);
   return `${text.includes('e') ? seconds.toFixed(20).replace(/0+$/, '') : text}s`;
@@ -24,24 +24,24 @@ export function valueText(value: Value | undefined, depth = 0): string {
   if (typeof value === 'number') return doubleText(value);
   if (value === null || value === undefined) return '0';
   if (value instanceof Uint) return String(value.value);
-  if (value instanceof Uint8Array) return `[${value.subarray(0, shown).join(' ')}]`;
+  if (value instanceof Uint8Array) return `[${value.subarray(0, maxShown).join(' ')}]`;
   if (value instanceof Timestamp) return momentText(value);
   if (value instanceof Duration) return durationText(value);
   if (value instanceof TypeValue) return value.name;
   if (value instanceof Optional || !('kind' in value) || depth > 4) return '...';
   if (value.kind === 'list') {
-    const items = Array.from({ length: Math.min(value.size, shown) }, (_, at) => valueText(value.at(at), depth + 1));
+    const items = Array.from({ length: Math.min(value.size, maxShown) }, (_, at) => valueText(value.at(at), depth + 1));
     return `[${items.join(', ')}]`;
   }
   if (value.kind !== 'map') return value.name;
   const entries: string[] = [];
   for (const key of value.keys()) {
-    if (entries.length >= shown) break;
+    if (entries.length >= maxShown) break;
     entries.push(`${valueText(key, depth + 1)}: ${valueText(value.get(key), depth + 1)}`);
   }
   return `{${entries.join(', ')}}`;
 }
-const shown = 20;
+const maxShown = 20;
 
 /** Formats a timestamp with its offset from UTC twice, the second time as the name of the zone. */
 function momentText(value: Timestamp): string {

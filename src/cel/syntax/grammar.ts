@@ -154,7 +154,7 @@ const optional =
     return { step: { do: 'optional', steps, at, first }, to: after };
   };
 
-const any =
+const zeroOrMore =
   (looksAhead: boolean, ...pieces: readonly Piece[]): Piece =>
   (from) => {
     const at = state(from.rule, 'choice');
@@ -169,7 +169,7 @@ const any =
     return { step: { do: 'repeat', steps, some: false, looksAhead, at, again, first }, to: after };
   };
 
-const some =
+const oneOrMore =
   (looksAhead: boolean, ...pieces: readonly Piece[]): Piece =>
   (from) => {
     const at = state(from.rule, 'choice');
@@ -240,10 +240,14 @@ define('expr', [
   ),
 ]);
 define('conditionalOr', [
-  form('conditionalOr', call('conditionalAnd', 'e'), any(false, token("'||'", 'ops'), call('conditionalAnd', 'e1'))),
+  form(
+    'conditionalOr',
+    call('conditionalAnd', 'e'),
+    zeroOrMore(false, token("'||'", 'ops'), call('conditionalAnd', 'e1')),
+  ),
 ]);
 define('conditionalAnd', [
-  form('conditionalAnd', call('relation', 'e'), any(false, token("'&&'", 'ops'), call('relation', 'e1'))),
+  form('conditionalAnd', call('relation', 'e'), zeroOrMore(false, token("'&&'", 'ops'), call('relation', 'e1'))),
 ]);
 define('relation', [form('relation', call('calc', 'only'))], {
   suffixes: [
@@ -263,8 +267,8 @@ define('calc', [form('calc', call('unary', 'only'))], {
 });
 define('unary', [
   form('memberExpr', call('member', 'only')),
-  form('logicalNot', some(false, token("'!'", 'ops')), call('member', 'member')),
-  form('negate', some(true, token("'-'", 'ops')), call('member', 'member')),
+  form('logicalNot', oneOrMore(false, token("'!'", 'ops')), call('member', 'member')),
+  form('negate', oneOrMore(true, token("'-'", 'ops')), call('member', 'member')),
 ]);
 define('member', [form('primaryExpr', call('primary', 'only'))], {
   suffixes: [
@@ -298,7 +302,7 @@ define('primary', [
     'createMessage',
     leadingDot,
     token('IDENTIFIER', 'ids'),
-    any(false, token("'.'"), token('IDENTIFIER', 'ids')),
+    zeroOrMore(false, token("'.'"), token('IDENTIFIER', 'ids')),
     token("'{'", 'op'),
     optional(call('fieldInitializerList', 'entries')),
     commaAtEnd,
@@ -306,15 +310,17 @@ define('primary', [
   ),
   form('constantLiteral', call('literal', 'only')),
 ]);
-define('exprList', [form('exprList', call('expr', 'e'), any(false, token("','"), call('expr', 'e')))]);
-define('listInit', [form('listInit', call('optExpr', 'elems'), any(true, token("','"), call('optExpr', 'elems')))]);
+define('exprList', [form('exprList', call('expr', 'e'), zeroOrMore(false, token("','"), call('expr', 'e')))]);
+define('listInit', [
+  form('listInit', call('optExpr', 'elems'), zeroOrMore(true, token("','"), call('optExpr', 'elems'))),
+]);
 define('fieldInitializerList', [
   form(
     'fieldInitializerList',
     call('optField', 'keys'),
     token("':'", 'cols'),
     call('expr', 'values'),
-    any(true, token("','"), call('optField', 'keys'), token("':'", 'cols'), call('expr', 'values')),
+    zeroOrMore(true, token("','"), call('optField', 'keys'), token("':'", 'cols'), call('expr', 'values')),
   ),
 ]);
 define('optField', [form('optField', optionalMark, call('escapeIdent', 'id'))]);
@@ -324,7 +330,7 @@ define('mapInitializerList', [
     call('optExpr', 'keys'),
     token("':'", 'cols'),
     call('expr', 'values'),
-    any(true, token("','"), call('optExpr', 'keys'), token("':'", 'cols'), call('expr', 'values')),
+    zeroOrMore(true, token("','"), call('optExpr', 'keys'), token("':'", 'cols'), call('expr', 'values')),
   ),
 ]);
 define('escapeIdent', [

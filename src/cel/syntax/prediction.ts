@@ -15,9 +15,9 @@ function pushed(to: State, below: Stack | undefined): Stack {
   const key = `${to.id} ${below?.id ?? ''}`;
   const known = stacks.get(key);
   if (known !== undefined) return known;
-  const made = { id: stacks.size, to, below };
-  stacks.set(key, made);
-  return made;
+  const stack = { id: stacks.size, to, below };
+  stacks.set(key, stack);
+  return stack;
 }
 
 /** A state of the grammar that one of the alternatives, counted from 1, may have come to. */
@@ -51,7 +51,7 @@ interface DfaState {
 
 /** The number of states that are cached; each has up to hundreds of configurations. */
 const maxDfaStates = 2_000;
-const kept = new Map<string, DfaState>();
+const dfaStates = new Map<string, DfaState>();
 
 /**
  * Chooses an alternative as cel-go's parser does (ANTLR's adaptive LL(*)), using as many of the next tokens as needed.
@@ -101,7 +101,7 @@ function startState(from: State, precedence: number, loop: boolean): DfaState {
 
 function stateAfter(before: DfaState, kind: TokenKind): DfaState | undefined {
   if (before.next.has(kind)) return before.next.get(kind);
-  const configurations = reach(before.configurations, kind);
+  const configurations = reachSet(before.configurations, kind);
   const state = configurations.length === 0 ? undefined : stateOf(configurations);
   before.next.set(kind, state);
   return state;
@@ -112,21 +112,21 @@ function stateOf(configurations: readonly Configuration[]): DfaState {
     .map(({ state, alternative, stack, outside }) => `${state.id} ${alternative} ${stack?.id ?? ''} ${outside}`)
     .sort()
     .join();
-  const known = kept.get(key);
+  const known = dfaStates.get(key);
   if (known !== undefined) return known;
-  if (kept.size >= maxDfaStates) {
+  if (dfaStates.size >= maxDfaStates) {
     starts.clear();
-    kept.clear();
+    dfaStates.clear();
   }
   const alternative =
     onlyAlternative(configurations) ||
     (isConflict(configurations) ? Math.min(...configurations.map((configuration) => configuration.alternative)) : 0);
   const state: DfaState = { configurations, alternative, next: new Map() };
-  kept.set(key, state);
+  dfaStates.set(key, state);
   return state;
 }
 
-function reach(configurations: readonly Configuration[], kind: TokenKind): readonly Configuration[] {
+function reachSet(configurations: readonly Configuration[], kind: TokenKind): readonly Configuration[] {
   const moved = new ConfigurationSet();
   const ended: Configuration[] = [];
   for (const configuration of configurations) {

@@ -270,7 +270,7 @@ export class RecoveringParser {
   #mismatch(): RecognitionError {
     const token = this.#token(1);
     return new RecognitionError(
-      `mismatched input ${escaped(token.text)} expecting ${listed(this.#expected(this.#state))}`,
+      `mismatched input ${escaped(token.text)} expecting ${tokenKindsText(this.#expected(this.#state))}`,
       token,
     );
   }
@@ -294,7 +294,7 @@ export class RecoveringParser {
       const token = this.#token(1);
       if (transition === undefined || !this.#expected(transition.to).has(token.kind)) throw this.#mismatch();
       const expected = this.#expected(this.#state);
-      this.#reportOnce(token, `missing ${listed(expected)} at ${escaped(token.text)}`);
+      this.#reportOnce(token, `missing ${tokenKindsText(expected)} at ${escaped(token.text)}`);
       const kind = tokenKinds.find((name) => expected.has(name)) ?? 'EOF';
       const name = kind === 'EOF' ? 'EOF' : kind.startsWith("'") ? kind : 'undefined';
       const { at, end } = token.kind === 'EOF' && this.#index > 0 ? this.#token(0) : token;
@@ -314,7 +314,10 @@ export class RecoveringParser {
 
   #reportUnwanted(): void {
     const token = this.#token(1);
-    this.#reportOnce(token, `extraneous input ${escaped(token.text)} expecting ${listed(this.#expected(this.#state))}`);
+    this.#reportOnce(
+      token,
+      `extraneous input ${escaped(token.text)} expecting ${tokenKindsText(this.#expected(this.#state))}`,
+    );
   }
 
   /** Enters a state, and recovers at once if the next token is not expected there (ANTLR's sync). */
@@ -333,9 +336,9 @@ export class RecoveringParser {
 
   /** The tokens that can follow a state, also beyond the end of its rule. */
   #expected(state: State): ReadonlySet<TokenKind> {
-    const here = expectedTokensAt(state);
-    if (!here.end) return here.tokens;
-    const tokens = new Set(here.tokens);
+    const expected = expectedTokensAt(state);
+    if (!expected.end) return expected.tokens;
+    const tokens = new Set(expected.tokens);
     for (let frame = this.#frame; frame?.to !== undefined; frame = frame.outer) {
       const next = expectedTokensAt(frame.to);
       for (const kind of next.tokens) tokens.add(kind);
@@ -395,7 +398,7 @@ const escaped = (text: string): string =>
   `'${text.replaceAll('\t', '\\t').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}'`;
 
 /** Lists kinds of tokens as messages show them: `'+'`, or `{'+', '-'}`. */
-function listed(kinds: ReadonlySet<TokenKind>): string {
+function tokenKindsText(kinds: ReadonlySet<TokenKind>): string {
   const names = tokenKinds.filter((kind) => kinds.has(kind)).map((kind) => (kind === 'EOF' ? '<EOF>' : kind));
   return names.length === 1 ? (names[0] ?? '') : `{${names.join(', ')}}`;
 }

@@ -27,7 +27,7 @@ export async function openAccounts(admin: Client, namespace: string): Promise<Ac
   const bindings = admin.resource(ClusterRoleBindings);
   const namespaces = admin.resource(Namespaces);
   await namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-  const made: { readonly roles: string[]; readonly bindings: string[] } = { roles: [], bindings: [] };
+  const created: { readonly roles: string[]; readonly bindings: string[] } = { roles: [], bindings: [] };
 
   const bind = async (account: string, role: string, at: number): Promise<void> => {
     const name = `${namespace}:${account}:${at}`;
@@ -39,7 +39,7 @@ export async function openAccounts(admin: Client, namespace: string): Promise<Ac
       subjects: [{ kind: 'ServiceAccount', namespace, name: account }],
     };
     await bindings.create(binding);
-    made.bindings.push(name);
+    created.bindings.push(name);
   };
 
   const ownRole = async (account: string, rules: readonly PolicyRule[]): Promise<string> => {
@@ -51,7 +51,7 @@ export async function openAccounts(admin: Client, namespace: string): Promise<Ac
       rules,
     };
     await roles.create(role);
-    made.roles.push(name);
+    created.roles.push(name);
     return name;
   };
 
@@ -76,8 +76,8 @@ export async function openAccounts(admin: Client, namespace: string): Promise<Ac
     },
     async remove() {
       await Promise.all([
-        ...made.bindings.map((name) => bindings.delete({ name })),
-        ...made.roles.map((name) => roles.delete({ name })),
+        ...created.bindings.map((name) => bindings.delete({ name })),
+        ...created.roles.map((name) => roles.delete({ name })),
         namespaces.delete({ name: namespace }),
       ]);
     },

@@ -73,21 +73,25 @@ async function nodeAsksForItsFirstCertificate({ access, narrator, run }: Story, 
   narrator.fact('identity', `service account ${accounts.namespace}/node-bootstrap, by token`);
   narrator.fact('may', clusterRoles.join(', '));
   const agent = access.as({ authorization: `Bearer ${token}` });
-  const wanted = await newRequest({
+  const request = await newRequest({
     name: `node-${run}`,
     signerName: nodeSigner,
     commonName: `system:node:demo-${run}`,
     organizations: ['system:nodes'],
   });
-  const csr = await create(agent, wanted.csr, narrator);
-  const decided = await settled(access.admin, csr);
+  const csr = await create(agent, request.csr, narrator);
+  const decided = await untilDecided(access.admin, csr);
   tellConditions(decided, narrator);
   const certificate = issuedOf(decided);
   tellCertificate(
-    verifyIssued(certificate, { anchors: await anchorsOf(access.admin, nodeSigner), key: wanted.key, now: Date.now() }),
+    verifyIssued(certificate, {
+      anchors: await anchorsOf(access.admin, nodeSigner),
+      key: request.key,
+      now: Date.now(),
+    }),
     narrator,
   );
-  return { certificate, key: wanted.key };
+  return { certificate, key: request.key };
 }
 
 async function administratorDecides({ access, narrator, run }: Story): Promise<void> {
@@ -97,7 +101,7 @@ async function administratorDecides({ access, narrator, run }: Story): Promise<v
   const pending = await create(admin, alice.csr, narrator);
   narrator.fact('decision', 'Pending: only an administrator approves for this signer');
   await decide(admin, pending, { type: 'Approved', reason: 'KnownPerson', message: 'alice is a known user' });
-  const approved = await settled(admin, pending);
+  const approved = await untilDecided(admin, pending);
   tellConditions(approved, narrator);
   const anchors = await anchorsOf(admin, clientSigner);
   tellCertificate(verifyIssued(issuedOf(approved), { anchors, key: alice.key, now: Date.now() }), narrator);
@@ -106,7 +110,7 @@ async function administratorDecides({ access, narrator, run }: Story): Promise<v
   const mallory = await newRequest({ name: `mallory-${run}`, signerName: clientSigner, commonName: 'mallory' });
   const second = await create(admin, mallory.csr, narrator);
   await decide(admin, second, { type: 'Denied', reason: 'NotKnown', message: 'mallory is unknown' });
-  const denied = await settled(admin, second);
+  const denied = await untilDecided(admin, second);
   if (!isDenied(denied) || isIssued(denied)) throw new Error(`${denied.metadata.name} was to be denied`);
   tellConditions(denied, narrator);
   narrator.fact('certificate', 'none');
@@ -148,7 +152,7 @@ async function ownSignerServes({ access, narrator, run }: Story, accounts: Accou
     const job = await newRequest({ name: `ci-${run}`, signerName: ciSigner, commonName: `build-${run}` });
     const pending = await create(admin, job.csr, narrator);
     await decide(admin, pending, { type: 'Approved', reason: 'KnownJob', message: 'a known job' });
-    const done = await settled(admin, pending);
+    const done = await untilDecided(admin, pending);
     tellConditions(done, narrator);
     const bundle = await bundleOf(admin, ciSigner, (text) => text.includes(authority.anchors.trim()));
     narrator.fact('trust', `ClusterTrustBundle ${bundle.metadata.name}`);
@@ -219,7 +223,7 @@ async function create(
 
 const patienceMs = 15_000;
 
-async function settled(client: Client, csr: CertificateSigningRequest): Promise<CertificateSigningRequest> {
+async function untilDecided(client: Client, csr: CertificateSigningRequest): Promise<CertificateSigningRequest> {
   const found = await until(
     client.resource(CertificateSigningRequests),
     keyOf(csr),
@@ -250,8 +254,8 @@ async function decide(
 function issuedOf(csr: CertificateSigningRequest): string {
   const certificate = certificatePem(csr);
   if (certificate !== undefined) return certificate;
-  const why = (csr.status?.conditions ?? []).map(({ type, message }) => `${type}: ${message ?? ''}`).join('; ');
-  throw new Error(`no certificate was issued for ${csr.metadata.name} (${why})`);
+  const reasons = (csr.status?.conditions ?? []).map(({ type, message }) => `${type}: ${message ?? ''}`).join('; ');
+  throw new Error(`no certificate was issued for ${csr.metadata.name} (${reasons})`);
 }
 
 async function bundleOf(
@@ -260,14 +264,14 @@ async function bundleOf(
   holds: (anchors: string) => boolean,
 ): Promise<ClusterTrustBundle> {
   const bundles = client.resource<ClusterTrustBundle>(ClusterTrustBundles);
-  const look = async (): Promise<ClusterTrustBundle | undefined> => {
+  const findBundle = async (): Promise<ClusterTrustBundle | undefined> => {
     const { items } = await bundles.list({ fieldSelector: `spec.signerName=${signerName}` });
     return items.find(
       ({ metadata, spec }) =>
         metadata.name?.startsWith(bundleNamePrefix(signerName)) === true && holds(spec.trustBundle ?? ''),
     );
   };
-  const found = await eventually(look, (bundle) => bundle !== undefined, {
+  const found = await eventually(findBundle, (bundle) => bundle !== undefined, {
     timeoutMs: patienceMs,
     what: `a ClusterTrustBundle of ${signerName}`,
   });

@@ -6,7 +6,7 @@ import type { CertificateAuthority } from '../certificate-authority.js';
 /** Logs a warning if a CA, or one above it, is not valid yet, has expired, or expires soon. */
 export function warnCaExpiry(
   { certificate, firstToEnd: { subject, notBefore, notAfter } }: CertificateAuthority,
-  given: {
+  options: {
     readonly clock: Pick<Clock, 'now'>;
     readonly log: Logger;
     /** The location of the CA, as fields of the log. */
@@ -18,7 +18,7 @@ export function warnCaExpiry(
     readonly littleMs?: number | undefined;
   },
 ): void {
-  const { clock, log, about, littleMs = (notAfter - notBefore) / 10 } = given;
+  const { clock, log, about, littleMs = (notAfter - notBefore) / 10 } = options;
   const leftMs = notAfter - clock.now();
   const isEarly = clock.now() < certificate.notBefore;
   if (leftMs >= littleMs && !isEarly) return;

@@ -55,9 +55,9 @@ export interface PodSignerSpec {
 export type Refusal = Extract<SigningResult, { readonly refused: string }>;
 
 /** Returns the lifetime to grant: the requested one, at least ten minutes, at most (and by default) `maxSeconds`. */
-export function grantedSeconds(wanted: number | undefined, maxSeconds: number): number {
-  if (wanted === undefined || wanted > maxSeconds) return maxSeconds;
-  return Math.max(wanted, minCertificateSeconds);
+export function grantedSeconds(requested: number | undefined, maxSeconds: number): number {
+  if (requested === undefined || requested > maxSeconds) return maxSeconds;
+  return Math.max(requested, minCertificateSeconds);
 }
 
 /**

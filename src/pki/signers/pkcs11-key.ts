@@ -61,14 +61,14 @@ const mechanisms = { ecdsa: 0x1041, sha256Rsa: 0x40 } as const;
 const alreadyLoggedIn = 0x100;
 const mostSignatureBytes = 2_048;
 
-interface How {
+interface SignatureScheme {
   readonly algorithm: AlgorithmIdentifier;
   readonly mechanism: number;
   prepare(data: Buffer): Buffer;
   finish(signature: Buffer): Buffer;
 }
 
-const ecdsa = ({ hash, oid }: (typeof ecdsaSignatures)[Curve]): How => ({
+const ecdsa = ({ hash, oid }: (typeof ecdsaSignatures)[Curve]): SignatureScheme => ({
   algorithm: { oid, parameters: Buffer.alloc(0) },
   mechanism: mechanisms.ecdsa,
   prepare: (data) => createHash(hash).update(data).digest(),
@@ -80,14 +80,14 @@ const ecdsa = ({ hash, oid }: (typeof ecdsaSignatures)[Curve]): How => ({
       unsignedInteger(raw.subarray(raw.length / 2)),
     ),
 });
-const rsa: How = {
+const rsa: SignatureScheme = {
   algorithm: { oid: oids.sha256WithRsa, parameters: derNull },
   mechanism: mechanisms.sha256Rsa,
   prepare: (data) => data,
   finish: (signature) => signature,
 };
 
-const howFor = ({ kind, curve }: PublicKey): How | undefined =>
+const schemeFor = ({ kind, curve }: PublicKey): SignatureScheme | undefined =>
   kind === 'RSA' ? rsa : curve === undefined ? undefined : ecdsa(ecdsaSignatures[curve]);
 
 /**
@@ -109,7 +109,7 @@ function borrow(path: string): Library {
   return library;
 }
 
-function giveBack(path: string, library: Library): void {
+function releaseLibrary(path: string, library: Library): void {
   if (--library.keys > 0) return;
   libraries.delete(path);
   library.module.C_Finalize();
@@ -131,8 +131,8 @@ export async function openPkcs11Key(options: Pkcs11KeyOptions): Promise<Pkcs11Ke
   const [certificate] = readPemCertificates(options.certificate);
   if (certificate === undefined) throw new PkiError('authority', 'the certificate of the CA is missing');
   const { publicKey } = certificate;
-  const how = howFor(publicKey);
-  if (how === undefined) throw new PkiError('authority', `only RSA and ECDSA keys in tokens are supported`);
+  const scheme = schemeFor(publicKey);
+  if (scheme === undefined) throw new PkiError('authority', `only RSA and ECDSA keys in tokens are supported`);
   const library = borrow(options.library);
   const { module } = library;
   let opened: OpenKey | undefined;
@@ -144,14 +144,14 @@ export async function openPkcs11Key(options: Pkcs11KeyOptions): Promise<Pkcs11Ke
     inTurn(library, async () => {
       try {
         opened ??= openKey(module, options);
-        module.C_SignInit(opened.session, { mechanism: how.mechanism }, opened.key);
+        module.C_SignInit(opened.session, { mechanism: scheme.mechanism }, opened.key);
         const into = Buffer.alloc(mostSignatureBytes);
-        return how.finish(await module.C_SignAsync(opened.session, how.prepare(data), into));
+        return scheme.finish(await module.C_SignAsync(opened.session, scheme.prepare(data), into));
       } catch (error) {
         drop();
         if (error instanceof PkiError) throw error;
-        const why = error instanceof Error ? `: ${error.message}` : '';
-        throw new PkiError('authority', `the token ${JSON.stringify(options.token)} cannot be used${why}`, {
+        const detail = error instanceof Error ? `: ${error.message}` : '';
+        throw new PkiError('authority', `the token ${JSON.stringify(options.token)} cannot be used${detail}`, {
           cause: error,
         });
       }
@@ -159,11 +159,11 @@ export async function openPkcs11Key(options: Pkcs11KeyOptions): Promise<Pkcs11Ke
   const close = (): void =>
     void inTurn(library, () => {
       drop();
-      giveBack(options.library, library);
+      releaseLibrary(options.library, library);
     });
   try {
     const data = randomBytes(32);
-    verifySignature({ algorithm: how.algorithm, data, signature: await sign(data) }, publicKey);
+    verifySignature({ algorithm: scheme.algorithm, data, signature: await sign(data) }, publicKey);
   } catch (error) {
     close();
     if (!(error instanceof PkiError) || error.problem !== 'signature') throw error;
@@ -171,7 +171,7 @@ export async function openPkcs11Key(options: Pkcs11KeyOptions): Promise<Pkcs11Ke
       cause: error,
     });
   }
-  const identifier = sequence(encodeOid(how.algorithm.oid), how.algorithm.parameters);
+  const identifier = sequence(encodeOid(scheme.algorithm.oid), scheme.algorithm.parameters);
   return { spki: publicKey.spki, identifier, sign, close };
 }
 

@@ -50,7 +50,7 @@ export class ProcessLink {
   /** Sends a request to the program. Rejects if it does not answer, or answers with an error. */
   async ask(body: object, signal: AbortSignal): Promise<Answer> {
     signal.throwIfAborted();
-    await this.#turn(signal);
+    await this.#waitForTurn(signal);
     try {
       return await this.#exchange(body, signal);
     } finally {
@@ -66,18 +66,18 @@ export class ProcessLink {
     this.#isStopping = true;
     const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
     child.stdin?.end();
-    const over = new AbortController();
-    void this.#clock.sleep(stopAfterMs, over.signal).then(() => {
-      if (!over.signal.aborted) endGroup(child);
+    const finished = new AbortController();
+    void this.#clock.sleep(stopAfterMs, finished.signal).then(() => {
+      if (!finished.signal.aborted) endGroup(child);
     });
     await ended;
-    over.abort();
+    finished.abort();
     this.#isStopping = false;
     this.#failures = 0;
   }
 
   /** Waits until there are few enough requests in progress. */
-  async #turn(signal: AbortSignal): Promise<void> {
+  async #waitForTurn(signal: AbortSignal): Promise<void> {
     while (this.#running >= (this.#options.concurrency ?? 64)) {
       await new Promise<void>((resolve) => {
         const abort = (): void => {
@@ -101,7 +101,7 @@ export class ProcessLink {
     const child = this.#child();
     const id = String(++this.#serial);
     const { timeoutMs = defaultTimeoutMs } = this.#options;
-    const over = new AbortController();
+    const finished = new AbortController();
     const answered = new Promise<Answer>((resolve, reject) => {
       const settle = (answer: Answer | Error): void => (answer instanceof Error ? reject(answer) : resolve(answer));
       this.#pending.set(id, { settle });
@@ -109,9 +109,9 @@ export class ProcessLink {
         if (this.#pending.has(id)) this.#send(child, { cancel: id });
         reject(signal.reason);
       };
-      signal.addEventListener('abort', abort, { once: true, signal: over.signal });
-      void this.#clock.sleep(timeoutMs, over.signal).then(() => {
-        if (over.signal.aborted) return;
+      signal.addEventListener('abort', abort, { once: true, signal: finished.signal });
+      void this.#clock.sleep(timeoutMs, finished.signal).then(() => {
+        if (finished.signal.aborted) return;
         this.#send(child, { cancel: id });
         reject(new SignerProcessError(`no answer within ${timeoutMs} ms`));
         // A process without any output hangs.
@@ -125,7 +125,7 @@ export class ProcessLink {
         throw new SignerProcessError(`the signer reported: ${String(answer['error'])}`);
       return answer;
     } finally {
-      over.abort();
+      finished.abort();
       this.#pending.delete(id);
     }
   }
@@ -134,8 +134,8 @@ export class ProcessLink {
     if (child.stdin?.writable) child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
-  #kill(child: ChildProcess, why: string): void {
-    this.#log.warn({ pid: child.pid, why }, 'ending the signer process');
+  #kill(child: ChildProcess, reason: string): void {
+    this.#log.warn({ pid: child.pid, why: reason }, 'ending the signer process');
     endGroup(child);
   }
 
@@ -192,12 +192,13 @@ export class ProcessLink {
     return child;
   }
 
-  #gone(child: ChildProcess, why: string): void {
+  #gone(child: ChildProcess, reason: string): void {
     if (this.#process !== child) return;
     this.#process = undefined;
     this.#failures = this.#clock.monotonic() - this.#startedAt > restart.quietMs ? 1 : this.#failures + 1;
-    if (!this.#isStopping) this.#log.warn({ why }, 'the signer process ended');
-    for (const { settle } of [...this.#pending.values()]) settle(new SignerProcessError(`the signer process ${why}`));
+    if (!this.#isStopping) this.#log.warn({ why: reason }, 'the signer process ended');
+    for (const { settle } of [...this.#pending.values()])
+      settle(new SignerProcessError(`the signer process ${reason}`));
     this.#pending.clear();
   }
 

@@ -16,13 +16,13 @@ export type SelfSignedSignerOptions = Omit<CaSignerOptions, 'authority'> &
  * its anchors from `trustAnchors`.
  */
 export function selfSignedSigner(options: SelfSignedSignerOptions): Signer {
-  let made: Promise<CertificateAuthority> | undefined;
+  let created: Promise<CertificateAuthority> | undefined;
   const authority = (): Promise<CertificateAuthority> => {
-    made ??= createCertificateAuthority({
+    created ??= createCertificateAuthority({
       ...options,
       commonName: options.commonName ?? `development CA of ${options.serves}`,
     });
-    return made;
+    return created;
   };
   return caSigner({ ...options, authority });
 }

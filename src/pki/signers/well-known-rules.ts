@@ -42,10 +42,10 @@ const dnsOrIp: Rule = ({ request }) =>
 const usagesAre =
   (...wanted: readonly string[]): Rule =>
   ({ usages }) => {
-    const given = new Set(usages);
-    given.delete('key encipherment');
+    const present = new Set(usages);
+    present.delete('key encipherment');
     const others = wanted.filter((usage) => usage !== 'key encipherment');
-    return given.size === others.length && others.every((usage) => given.has(usage))
+    return present.size === others.length && others.every((usage) => present.has(usage))
       ? undefined
       : `usages did not match [${wanted.join(' ')}]`;
   };

@@ -20,13 +20,13 @@ export function withBindingDefaults<T extends AdmissionPolicyBinding>(binding: T
 const everything = {};
 
 /** Returns the match resources with their defaults set. */
-const withMatchDefaults = (given: MatchResources): MatchResources => ({
-  ...given,
-  namespaceSelector: given.namespaceSelector ?? everything,
-  objectSelector: given.objectSelector ?? everything,
-  ...withScopes('resourceRules', given),
-  ...withScopes('excludeResourceRules', given),
-  matchPolicy: given.matchPolicy ?? 'Equivalent',
+const withMatchDefaults = (resources: MatchResources): MatchResources => ({
+  ...resources,
+  namespaceSelector: resources.namespaceSelector ?? everything,
+  objectSelector: resources.objectSelector ?? everything,
+  ...withScopes('resourceRules', resources),
+  ...withScopes('excludeResourceRules', resources),
+  matchPolicy: resources.matchPolicy ?? 'Equivalent',
 });
 
 const withScopes = (

@@ -48,8 +48,8 @@ export function withTimes(
   for (const one of conditionsOf(previous)) {
     if (isSet(one.lastTransitionTime) && !times.has(identity(one))) times.set(identity(one), one.lastTransitionTime);
   }
-  const conditions = status.conditions.map((given) => {
-    const condition: Partial<Condition> = given ?? {};
+  const conditions = status.conditions.map((sent) => {
+    const condition: Partial<Condition> = sent ?? {};
     const since = times.get(identity(condition));
     return {
       ...condition,
@@ -72,8 +72,8 @@ export function withPreviousDecisions(
     const old = before.filter((condition) => condition?.type === type);
     const now = list.filter((condition) => condition?.type === type);
     if (old.length !== now.length) return list;
-    const kept = old.values();
-    return list.map((condition) => (condition?.type === type ? (kept.next().value ?? condition) : condition));
+    const earlier = old.values();
+    return list.map((condition) => (condition?.type === type ? (earlier.next().value ?? condition) : condition));
   }, status.conditions);
   return { ...status, conditions };
 }

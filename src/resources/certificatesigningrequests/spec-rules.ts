@@ -15,7 +15,7 @@ import { PkiError } from '../../pki/pki-error.js';
 /** Validation of the request's spec. It applies on creation and again on every update, because a signer relies on it. */
 
 const minimumSeconds = 600;
-const known: ReadonlySet<string> = new Set(keyUsages);
+const knownUsages: ReadonlySet<string> = new Set(keyUsages);
 
 const usagesOf = (csr: CertificateSigningRequest | undefined): readonly string[] =>
   (csr?.spec?.usages ?? []).map((usage) => usage ?? '');
@@ -58,11 +58,11 @@ function requestViolations(request: string | null | undefined): readonly Violati
 
 /** Validates usages. Unknown ones pass if the stored request has unknown ones, duplicates if it has duplicates. */
 function usageViolations(usages: readonly string[], previous: readonly string[]): readonly Violation[] {
-  const mayBeUnknown = previous.some((usage) => !known.has(usage));
+  const mayBeUnknown = previous.some((usage) => !knownUsages.has(usage));
   const mayRepeat = hasDuplicates(previous);
   const seen = new Set<string>();
   const unknown = validateEach(usages, (usage, at) =>
-    known.has(usage) || mayBeUnknown ? [] : [notSupportedTypedString(index('spec.usages', at), usage, keyUsages)],
+    knownUsages.has(usage) || mayBeUnknown ? [] : [notSupportedTypedString(index('spec.usages', at), usage, keyUsages)],
   );
   const repeated = validateEach(usages, (usage, at) => {
     const again = seen.has(usage);

@@ -8,7 +8,7 @@ import { PkiError } from '../../pki/pki-error.js';
 
 const field = 'spec.trustBundle';
 const maxBytes = 1_048_576;
-const wrong = (text: string): Violation => invalid(field, '<value omitted>', text);
+const invalidAnchors = (text: string): Violation => invalid(field, '<value omitted>', text);
 
 export function* anchorViolations(trustBundle: string): Steps<readonly Violation[]> {
   const bundle = Buffer.from(trustBundle);
@@ -16,15 +16,15 @@ export function* anchorViolations(trustBundle: string): Steps<readonly Violation
   const blocks = [...pemBlocks(bundle)];
   yield;
   const faulty = yield* validateEachInSteps(blocks, (block, at) => {
-    const fault = faultOf(block);
-    return fault === undefined ? [] : [wrong(`entry ${at} ${fault}`)];
+    const fault = problemOf(block);
+    return fault === undefined ? [] : [invalidAnchors(`entry ${at} ${fault}`)];
   });
   if (faulty.length > 0) return faulty;
-  if (blocks.length === 0) return [wrong('at least one trust anchor must be provided')];
-  return duplicates(blocks).map((indices) => wrong(`duplicate trust anchor (indices [${indices.join(' ')}])`));
+  if (blocks.length === 0) return [invalidAnchors('at least one trust anchor must be provided')];
+  return duplicates(blocks).map((indices) => invalidAnchors(`duplicate trust anchor (indices [${indices.join(' ')}])`));
 }
 
-function faultOf({ type, hasHeaders, bytes }: PemBlock): string | undefined {
+function problemOf({ type, hasHeaders, bytes }: PemBlock): string | undefined {
   if (type !== 'CERTIFICATE') return `has bad block type: ${type}`;
   if (hasHeaders) return 'has PEM block headers';
   try {

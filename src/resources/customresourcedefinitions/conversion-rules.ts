@@ -35,10 +35,10 @@ const clientPath = (path: string): string => child(path, 'webhookClientConfig');
 const reviewPath = (path: string): string => child(path, 'conversionReviewVersions');
 
 function strayWebhook(webhook: Webhook, path: string): readonly Violation[] {
-  const why = 'should not be set when strategy is not set to Webhook';
+  const message = 'should not be set when strategy is not set to Webhook';
   return [
-    ...(webhook?.clientConfig ? [forbiddenField(clientPath(path), why)] : []),
-    ...(webhook?.conversionReviewVersions?.length ? [forbiddenField(reviewPath(path), why)] : []),
+    ...(webhook?.clientConfig ? [forbiddenField(clientPath(path), message)] : []),
+    ...(webhook?.conversionReviewVersions?.length ? [forbiddenField(reviewPath(path), message)] : []),
   ];
 }
 

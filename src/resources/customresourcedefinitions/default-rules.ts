@@ -39,7 +39,7 @@ export function* defaultViolations(
   return yield* visit(root, path, { resource: root, surround: resourceRoot, insideMeta: false, budget }, options);
 }
 
-interface Place {
+interface NodeContext {
   /** Schema of the innermost resource that contains this node. */
   readonly resource: Schema;
   readonly surround: Surround;
@@ -48,8 +48,13 @@ interface Place {
   readonly budget: Budget;
 }
 
-function* visit(schema: Schema, path: string, outer: Place, options: DefaultRuleOptions): Steps<readonly Violation[]> {
-  const place: Place = schema.embeddedResource
+function* visit(
+  schema: Schema,
+  path: string,
+  outer: NodeContext,
+  options: DefaultRuleOptions,
+): Steps<readonly Violation[]> {
+  const place: NodeContext = schema.embeddedResource
     ? { ...outer, resource: schema, surround: resourceRoot, insideMeta: false }
     : outer;
   const { items, properties } = schema;
@@ -64,7 +69,7 @@ function* visit(schema: Schema, path: string, outer: Place, options: DefaultRule
   if (items)
     add(yield* visit(items, child(path, 'items'), { ...place, surround: (value) => surround([value]) }, options));
   for (const [name, property] of properties ?? []) {
-    const inner: Place = {
+    const inner: NodeContext = {
       ...place,
       insideMeta: place.insideMeta || (schema.embeddedResource === true && metaFields.has(name)),
       surround: (value) => surround(Object.fromEntries([[name, value]])),
@@ -78,7 +83,7 @@ function* check(
   schema: Schema,
   value: Json,
   path: string,
-  place: Place,
+  place: NodeContext,
   options: DefaultRuleOptions,
 ): Steps<readonly Violation[]> {
   function* bySchema(): Steps<readonly Violation[]> {
@@ -103,24 +108,24 @@ function* byRules(schema: Schema, value: Json, path: string, budget: Budget): St
   const { left } = budget;
   const { violations } = yield* evaluate(value, { previous: value, path, budget });
   if (violations.length > 0) return violations;
-  const again: Budget = { left };
-  const anew = yield* evaluate(value, { path, budget: again });
-  budget.left = Math.min(budget.left, again.left);
-  return anew.violations;
+  const secondBudget: Budget = { left };
+  const again = yield* evaluate(value, { path, budget: secondBudget });
+  budget.left = Math.min(budget.left, secondBudget.left);
+  return again.violations;
 }
 
 /** Returns the violations of metadata with this default; undefined if it is valid. */
 function inMetadata(
   value: Json,
   path: string,
-  { resource, surround }: Place,
+  { resource, surround }: NodeContext,
   { checkMetadata }: DefaultRuleOptions,
 ): readonly Violation[] | undefined {
-  const whole = surround(value);
-  const result = (why: string): readonly Violation[] => [
-    invalid(path, printable(value), `must result in valid metadata: ${why}`),
+  const embedding = surround(value);
+  const result = (message: string): readonly Violation[] => [
+    invalid(path, printable(value), `must result in valid metadata: ${message}`),
   ];
-  const { refused, value: coerced } = coerceEmbedded(whole, resource);
+  const { refused, value: coerced } = coerceEmbedded(embedding, resource);
   const text = ({ field, body }: Violation): string => `${field}: ${body}`;
   if (refused !== undefined) return result(text(refused));
   const violations = embeddedViolations(coerced, resource, checkMetadata);

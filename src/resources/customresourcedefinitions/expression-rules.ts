@@ -39,14 +39,14 @@ export function* expressionViolations(
   { path, prefix, anyCost }: ExpressionRuleOptions,
 ): Steps<readonly Violation[]> {
   const found: Violation[] = [];
-  let told = 0;
+  let reportedChars = 0;
   const add = (violation: Violation): void => {
-    told += violation.field.length + violation.body.length;
+    reportedChars += violation.field.length + violation.body.length;
     found.push(violation);
   };
   const estimated: { readonly field: string; readonly cost: number }[] = [];
-  const limit = (field: string, what: string, cost: number): void => {
-    if (cost > perRule && !anyCost) add(forbiddenField(field, tooDear(`estimated ${what} cost`, cost, perRule)));
+  const limit = (field: string, label: string, cost: number): void => {
+    if (cost > perRule && !anyCost) add(forbiddenField(field, tooDear(`estimated ${label} cost`, cost, perRule)));
     estimated.push({ field, cost });
   };
   const root = sites[0] && toSchema(sites[0].above[0]?.schema ?? sites[0].schema);
@@ -59,13 +59,13 @@ export function* expressionViolations(
       continue;
     }
     for (const [place, nodeRule] of nodeRules(schema, declared).entries()) {
-      if (found.length >= maxViolations || told > maxViolationChars) return found;
+      if (found.length >= maxViolations || reportedChars > maxViolationChars) return found;
       yield;
       const rule = yield* nodeRule.compiled();
       yield;
       const field = index(at, place);
       const cost = rule.rule && rule.rule.wrong === undefined ? (yield* rule.rule.cost()).max : 0;
-      limit(child(field, 'rule'), 'rule', times(cost, cardinality(site, declared)));
+      limit(child(field, 'rule'), 'rule', cappedProduct(cost, cardinality(site, declared)));
       for (const violation of ruleViolations(rule, field)) add(violation);
       if (rule.message && rule.message.wrong === undefined) {
         limit(child(field, 'messageExpression'), 'messageExpression', (yield* rule.message.cost()).max);
@@ -87,24 +87,24 @@ function placeOf(
   { above, schema }: RuleSite,
   root: Schema,
 ): { readonly schema: Schema; readonly declared: DeclaredSchema | undefined } {
-  let here = root;
+  let current = root;
   let isRoot = true;
   let isUnknown = false;
-  const look = ({ validations = [] }: SchemaProps): void => {
-    if (validations.length > 0 && declareSchema(here, isRoot || here.embeddedResource === true) === undefined)
+  const checkDeclared = ({ validations = [] }: SchemaProps): void => {
+    if (validations.length > 0 && declareSchema(current, isRoot || current.embeddedResource === true) === undefined)
       isUnknown = true;
   };
   for (const { schema: outer, to, name = '' } of above) {
-    look(outer);
-    const { properties, items, additionalProperties } = here;
+    checkDeclared(outer);
+    const { properties, items, additionalProperties } = current;
     const inner = to === 'property' ? properties?.get(name) : to === 'items' ? items : additionalProperties;
-    here = typeof inner === 'object' ? inner : {};
+    current = typeof inner === 'object' ? inner : {};
     isRoot = false;
   }
-  look(schema);
+  checkDeclared(schema);
   return {
-    schema: here,
-    declared: isUnknown ? undefined : declareSchema(here, isRoot || here.embeddedResource === true),
+    schema: current,
+    declared: isUnknown ? undefined : declareSchema(current, isRoot || current.embeddedResource === true),
   };
 }
 
@@ -150,7 +150,7 @@ function cardinality({ above }: RuleSite, { minSize }: DeclaredSchema): number {
   for (const { schema } of above) {
     const most = mostElements(schema);
     if (most === undefined) return Math.floor(maxRequestBytes / (minSize + 1));
-    product = times(product, most);
+    product = cappedProduct(product, most);
   }
   return product;
 }
@@ -160,7 +160,7 @@ function mostElements({ type, additionalProperties, maxProperties, maxItems }: S
   return limit === undefined ? undefined : Math.max(0, limit);
 }
 
-const times = (one: number, other: number): number => Math.min(maxCost, one * other);
+const cappedProduct = (one: number, other: number): number => Math.min(maxCost, one * other);
 
 function totalViolations(
   estimated: readonly { readonly field: string; readonly cost: number }[],
@@ -186,8 +186,8 @@ function totalViolations(
   ];
 }
 
-function tooDear(what: string, cost: number, limit: number): string {
+function tooDear(label: string, cost: number, limit: number): string {
   const factor = cost / limit;
   const times = factor > 100 ? 'more than 100x' : `${goFixed(factor, factor < 1.5 ? 6 : 1)}x`;
-  return `${what} exceeds budget by factor of ${times} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
+  return `${label} exceeds budget by factor of ${times} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
 }

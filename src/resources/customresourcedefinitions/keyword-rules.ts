@@ -46,7 +46,7 @@ interface RuleAncestor {
 }
 
 /** What a node's path from the root determines. */
-interface Place {
+interface NodeContext {
   readonly root: boolean;
   readonly insideMeta: boolean;
   /** Why defaults are forbidden here; undefined if they are allowed. */
@@ -78,7 +78,7 @@ interface Walk {
   readonly sites: RuleSite[];
 }
 
-function visit(schema: SchemaProps, path: string, place: Place, walk: Walk): void {
+function visit(schema: SchemaProps, path: string, place: NodeContext, walk: Walk): void {
   const { options, violations } = walk;
   const before = violations.length;
   const add = appenderTo(violations);
@@ -107,10 +107,10 @@ function visit(schema: SchemaProps, path: string, place: Place, walk: Walk): voi
 }
 
 /** Visits the schemas within this one, in the order of kube-apiserver. */
-function visitInner(schema: SchemaProps, path: string, place: Place, walk: Walk): void {
+function visitInner(schema: SchemaProps, path: string, place: NodeContext, walk: Walk): void {
   const { additionalProperties, properties, items } = schema;
   const { insideMeta, noDefaults, uncorrelatable } = place;
-  const below = (to: RuleAncestor['to'], name?: string): Place['above'] =>
+  const below = (to: RuleAncestor['to'], name?: string): NodeContext['above'] =>
     place.above && [...place.above, name === undefined ? { schema, to } : { schema, to, name }];
   if (additionalProperties) {
     const at = child(path, 'additionalProperties');
@@ -118,8 +118,14 @@ function visitInner(schema: SchemaProps, path: string, place: Place, walk: Walk)
       walk.violations.push(forbiddenField(at, 'additionalProperties and properties are mutual exclusive'));
     }
     if (additionalProperties.schema) {
-      const why = insideMeta ? 'inside additionalProperties applying to object metadata' : noDefaults;
-      const inside = { root: false, insideMeta, noDefaults: why, uncorrelatable, above: below('additionalProperties') };
+      const reason = insideMeta ? 'inside additionalProperties applying to object metadata' : noDefaults;
+      const inside = {
+        root: false,
+        insideMeta,
+        noDefaults: reason,
+        uncorrelatable,
+        above: below('additionalProperties'),
+      };
       visit(additionalProperties.schema, at, inside, walk);
     }
   }
@@ -138,7 +144,7 @@ function visitInner(schema: SchemaProps, path: string, place: Place, walk: Walk)
       walk,
     );
   }
-  const unruled: Place = { root: false, insideMeta, noDefaults, uncorrelatable, above: undefined };
+  const unruled: NodeContext = { root: false, insideMeta, noDefaults, uncorrelatable, above: undefined };
   if (schema.not) visit(schema.not, child(path, 'not'), unruled, walk);
   for (const word of ['allOf', 'oneOf', 'anyOf'] as const) {
     schema[word]?.forEach((branch, at) => {
@@ -149,7 +155,7 @@ function visitInner(schema: SchemaProps, path: string, place: Place, walk: Walk)
     visit(definition, mapKey(child(path, 'definitions'), name), unruled, walk);
   }
   if (items) {
-    const inItems: Place = {
+    const inItems: NodeContext = {
       root: false,
       insideMeta,
       noDefaults,
@@ -181,7 +187,7 @@ const unsupported: readonly { readonly name: string; readonly says: (of: SchemaP
 function unsupportedKeywords(
   schema: SchemaProps,
   path: string,
-  { noDefaults, insideMeta }: Place,
+  { noDefaults, insideMeta }: NodeContext,
   { validTypes, prefix }: KeywordRuleOptions,
 ): readonly Violation[] {
   const { type } = schema;

@@ -17,9 +17,9 @@ import type { SchemaProps } from '../../schema/json-schema-props.js';
 /** Checks that `type` is the one that an extension requires. */
 function wrongType(schema: SchemaProps, path: string, expected: string, extension: string): readonly Violation[] {
   if (schema.type === expected) return [];
-  const why = `must be ${expected} if ${extension} is specified`;
+  const message = `must be ${expected} if ${extension} is specified`;
   const at = child(path, 'type');
-  return [schema.type === undefined ? required(at, why) : invalid(at, schema.type, why)];
+  return [schema.type === undefined ? required(at, message) : invalid(at, schema.type, message)];
 }
 
 const mapTypes = ['atomic', 'granular'];
@@ -56,9 +56,9 @@ export function listTypeViolations(
     found.push(notSupported(child(path, name), listType, ['atomic', 'set', 'map']));
   }
   if (listMapKeys?.length) {
-    const why = `must be map if ${prefix}list-map-keys is non-empty`;
-    if (listType === undefined) found.push(required(child(path, name), why));
-    else if (listType !== 'map') found.push(invalid(child(path, name), listType, why));
+    const message = `must be map if ${prefix}list-map-keys is non-empty`;
+    if (listType === undefined) found.push(required(child(path, name), message));
+    else if (listType !== 'map') found.push(invalid(child(path, name), listType, message));
   }
   if (listType !== 'map') return found;
   if (!listMapKeys?.length) {
@@ -77,8 +77,8 @@ function mapItemViolations(
   const name = `${prefix}list-type`;
   if (items === undefined) return [required(at, `must have a schema if ${name} is map`)];
   if (items.schema === undefined) {
-    const given = { Schema: null, JSONSchemas: items.schemas?.map(internalForm) ?? null };
-    return [invalid(at, given, `must only have a single schema if ${name} is map`)];
+    const shown = { Schema: null, JSONSchemas: items.schemas?.map(internalForm) ?? null };
+    return [invalid(at, shown, `must only have a single schema if ${name} is map`)];
   }
   const { type = '' } = items.schema;
   if (type !== 'object') return [invalid(child(at, 'type'), type, `must be object if parent array's ${name} is map`)];

@@ -32,8 +32,8 @@ export function nameFormViolations(
   };
   const mixedCase = (field: string, value: string | undefined): readonly Violation[] => {
     const wrong = value ? dns1035Label(goLowerCase(value)) : [];
-    const why = `may have mixed case, but should otherwise match: ${wrong.join()}`;
-    return wrong.length > 0 ? [invalid(child(path, field), value, why)] : [];
+    const message = `may have mixed case, but should otherwise match: ${wrong.join()}`;
+    return wrong.length > 0 ? [invalid(child(path, field), value, message)] : [];
   };
   const each = (field: string, values: readonly string[] | undefined): readonly Violation[] =>
     validateEach(values ?? [], (value, at) => {

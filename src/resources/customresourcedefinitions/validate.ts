@@ -191,13 +191,13 @@ function* versionViolations(version: InternalVersion, path: string, rules: Schem
 
 function versionListViolations(
   spec: InternalSpec,
-  given: CustomResourceDefinitionSpec['versions'] | null | undefined,
+  sentVersions: CustomResourceDefinitionSpec['versions'] | null | undefined,
 ): readonly Violation[] {
   const names = spec.versions.map(({ name }) => name);
   // Versions beyond the number of violations that an answer lists are not shown.
   const versions = spec.versions.slice(0, maxViolations);
-  const wrong = (why: string): Violation =>
-    invalid('spec.versions', given ? internalVersions({ ...spec, versions }) : null, why);
+  const wrong = (message: string): Violation =>
+    invalid('spec.versions', sentVersions ? internalVersions({ ...spec, versions }) : null, message);
   return [
     ...(new Set(names).size === names.length ? [] : [wrong('must contain unique version names')]),
     ...(spec.versions.filter(({ storage }) => storage).length === 1

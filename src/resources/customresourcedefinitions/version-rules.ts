@@ -42,12 +42,12 @@ export function subresourceViolations(
     name: string,
     value: string | undefined,
     roots: readonly string[],
-    why: string,
+    message: string,
   ): readonly Violation[] => {
     const at = child(path, 'scale', name);
     if (!value) return [required(at)];
     if (!value.startsWith('.')) return [invalid(at, value, notADotPath)];
-    return roots.some((root) => value.startsWith(root)) ? [] : [invalid(at, value, why)];
+    return roots.some((root) => value.startsWith(root)) ? [] : [invalid(at, value, message)];
   };
   return [
     ...underOne('specReplicasPath', scale.specReplicasPath, ['.spec.'], 'should be a json path under .spec'),
@@ -72,10 +72,10 @@ export function deprecationWarningViolations(
 ): readonly Violation[] {
   if (warning === undefined) return [];
   // The value is a pointer in Go, which is printed as JSON.
-  const wrong = (why: string): Violation => ({
+  const wrong = (message: string): Violation => ({
     reason: 'FieldValueInvalid',
     field: path,
-    body: `Invalid value: ${goJson(warning)}: ${why}`,
+    body: `Invalid value: ${goJson(warning)}: ${message}`,
   });
   if (!deprecated) return [wrong('can only be set for deprecated versions')];
   const at = unprintableAt(warning);

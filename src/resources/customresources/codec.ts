@@ -36,7 +36,7 @@ const nothing: Schema = {};
 
 export function readerOf(parts: CodecParts): BodyReader<ApiObject> {
   return {
-    decode: (body, { made }) => (made ? readMade(body, parts) : decodeCustom(body, parts)),
+    decode: (body, { made }) => (made ? readGenerated(body, parts) : decodeCustom(body, parts)),
     pruned: (object) =>
       reshape(asJson(object), parts.schemaOf(parts.version) ?? nothing, parts) as unknown as ApiObject,
   };
@@ -74,8 +74,8 @@ export function codecOf(parts: CodecParts): Codec<ApiObject> {
       isForeign: (object) => object['apiVersion'] !== served,
       isStoredAs: (object) => object.apiVersion === stored,
       async read(objects) {
-        const given = objects.map(shaped);
-        const converted = await ask(given, served);
+        const forms = objects.map(shaped);
+        const converted = await ask(forms, served);
         return objects.map((object, at) => readable(object, converted[at] ?? object));
       },
       async store(object) {
@@ -100,7 +100,7 @@ const apiVersionOf = ({ group }: CodecParts, version: string): string => `${grou
  * nulls dropped, embedded resources coerced and defaults set. Throws DecodeError for unreadable metadata, BadRequest
  * for more defaults than an object may have.
  */
-function* decodeCustom(body: JsonObject, parts: Omit<Reading, 'version'>): Steps<Read> {
+function* decodeCustom(body: JsonObject, parts: Omit<Reading, 'version'>): Steps<DecodedBody> {
   const { apiVersion, kind } = body;
   const [version, group = ''] = typeof apiVersion === 'string' ? apiVersion.split('/').toReversed() : [''];
   const isOurs = kind === parts.kind && group === parts.group;
@@ -126,7 +126,7 @@ function* decodeCustom(body: JsonObject, parts: Omit<Reading, 'version'>): Steps
  * Decodes an object that the server or a webhook made, not a client: unknown members and nulls are kept until it is
  * stored. Unreadable parts of its metadata are dropped.
  */
-function* readMade(body: JsonObject, parts: Reading): Steps<Read> {
+function* readGenerated(body: JsonObject, parts: Reading): Steps<DecodedBody> {
   const schema = parts.schemaOf(parts.version) ?? nothing;
   const metadata = readableMetadata(body['metadata'] ?? null);
   yield;
@@ -134,7 +134,7 @@ function* readMade(body: JsonObject, parts: Reading): Steps<Read> {
 }
 
 type Reading = Pick<CodecParts, 'group' | 'kind' | 'version' | 'schemaOf' | 'preserveUnknownFields'>;
-interface Read {
+interface DecodedBody {
   readonly object: ApiObject;
   readonly unknownFields: readonly string[];
 }
@@ -144,10 +144,10 @@ function withDefaults(
   { body, metadata, schema }: { readonly body: JsonObject; readonly metadata: JsonObject; readonly schema: Schema },
 ): ApiObject {
   const { apiVersion, kind } = body;
-  const room = { left: maxDefaulted };
+  const budget = { left: maxDefaulted };
   const object = { ...members, apiVersion: apiVersion ?? '', kind: kind ?? '', metadata };
-  const filled = applyDefaults(object, schema, room);
-  if (room.left < 0) throw badRequest(`the defaults of the schema add more than ${maxDefaulted} values`);
+  const filled = applyDefaults(object, schema, budget);
+  if (budget.left < 0) throw badRequest(`the defaults of the schema add more than ${maxDefaulted} values`);
   // `apiVersion`, `kind` and `metadata` have just been set.
   return filled as unknown as ApiObject;
 }

@@ -17,15 +17,15 @@ import { statusSchema } from '../status-schema.js';
 export type RemoteConverter = (objects: readonly JsonObject[], to: string) => Promise<readonly JsonObject[]>;
 
 /** Returns the ConversionReview for objects, none of which is in the desired version. */
-export const conversionReview = (given: {
+export const conversionReview = (request: {
   readonly apiVersion: string;
   readonly uid: string;
   readonly to: string;
   readonly objects: readonly JsonObject[];
 }): JsonObject => ({
   kind: 'ConversionReview',
-  apiVersion: given.apiVersion,
-  request: { uid: given.uid, desiredAPIVersion: given.to, objects: given.objects },
+  apiVersion: request.apiVersion,
+  request: { uid: request.uid, desiredAPIVersion: request.to, objects: request.objects },
   response: { uid: '', convertedObjects: null, result: { metadata: {} } },
 });
 
@@ -67,12 +67,12 @@ export class InvalidConversion extends Error {
 }
 
 const failed = (
-  why: string,
+  message: string,
   failure: ConversionFailure = 'conversion_webhook_malformed_response_failure',
-): InvalidConversion => new InvalidConversion(`failed: conversion webhook for /, Kind= failed: ${why}`, failure);
+): InvalidConversion => new InvalidConversion(`failed: conversion webhook for /, Kind= failed: ${message}`, failure);
 
 /** Returns the InvalidConversion for a failed call. */
-export const callFailed = (why: string): InvalidConversion => failed(why, 'conversion_webhook_call_failure');
+export const callFailed = (message: string): InvalidConversion => failed(message, 'conversion_webhook_call_failure');
 
 /**
  * Returns the converted objects of an answer, each with the metadata of its original, except for labels and
@@ -82,7 +82,7 @@ export const callFailed = (why: string): InvalidConversion => failed(why, 'conve
  */
 export function convertedObjects(
   review: JsonObject,
-  asked: {
+  request: {
     readonly uid: string;
     readonly version: string;
     readonly to: string;
@@ -90,10 +90,10 @@ export function convertedObjects(
     readonly group: string;
   },
 ): readonly JsonObject[] {
-  const { version, objects } = asked;
+  const { version, objects } = request;
   const apiVersion = textOf(review['apiVersion']);
   const kind = textOf(review['kind']);
-  const expected = `${asked.group}/${version}`;
+  const expected = `${request.group}/${version}`;
   if (version === 'v1' && (apiVersion !== expected || kind !== 'ConversionReview')) {
     throw failed(
       `expected webhook response of ${expected}, Kind=ConversionReview, got ${apiVersion || '/'}, Kind=${kind}`,
@@ -102,8 +102,8 @@ export function convertedObjects(
   checkForm(review);
   const response = member(review, 'response');
   if (!isObject(response)) throw failed('no response provided');
-  if (version === 'v1' && textOf(response['uid']) !== asked.uid) {
-    throw failed(reviewUidMismatch(asked.uid, textOf(response['uid'])));
+  if (version === 'v1' && textOf(response['uid']) !== request.uid) {
+    throw failed(reviewUidMismatch(request.uid, textOf(response['uid'])));
   }
   const result = member(response, 'result');
   const status = isObject(result) ? textOf(result['status']) : '';
@@ -119,7 +119,7 @@ export function convertedObjects(
       'conversion_webhook_partial_response_failure',
     );
   }
-  return objects.map((original, at) => checked(original, converted[at] as Json, asked.to, at + 1));
+  return objects.map((original, at) => checked(original, converted[at] as Json, request.to, at + 1));
 }
 
 /** Throws if a member has a type that Go cannot decode, which makes the whole answer invalid. */
@@ -141,11 +141,11 @@ function checkForm(review: JsonObject): void {
 const invalidObject = 'conversion_webhook_invalid_converted_object_failure';
 
 function checked(original: JsonObject, converted: Json, to: string, index: number): JsonObject {
-  const wrong = (why: string): InvalidConversion =>
-    new InvalidConversion(`returned invalid converted object at index ${index}: ${why}`, invalidObject);
+  const wrong = (message: string): InvalidConversion =>
+    new InvalidConversion(`returned invalid converted object at index ${index}: ${message}`, invalidObject);
   if (!isObject(converted)) throw wrong('it is not an object');
-  const compare = (what: string, wanted: string, found: string): void => {
-    if (wanted !== found) throw wrong(`invalid ${what} (expected ${wanted}, received ${found})`);
+  const compare = (member: string, expected: string, found: string): void => {
+    if (expected !== found) throw wrong(`invalid ${member} (expected ${expected}, received ${found})`);
   };
   compare('groupVersion', to, textOf(converted['apiVersion']));
   compare('kind', textOf(original['kind']), textOf(converted['kind']));
@@ -163,15 +163,16 @@ function checked(original: JsonObject, converted: Json, to: string, index: numbe
 
 /** Returns the original metadata with the labels and annotations of the converted object. */
 function restored(converted: JsonObject, before: JsonObject, index: number): JsonObject {
-  const wrong = (why: string): InvalidConversion =>
-    new InvalidConversion(`returned invalid metadata in object at index ${index}: ${why}`, invalidObject);
-  const given = member(converted, 'metadata');
-  if (given === undefined) throw wrong('missing metadata in converted object');
-  if (!isObject(given)) throw wrong(`invalid metadata of type ${goTypeName(given)} in converted object`);
-  const { labels: _labels, annotations: _annotations, ...kept } = before;
-  const metadata: Record<string, Json> = kept;
+  const wrong = (message: string): InvalidConversion =>
+    new InvalidConversion(`returned invalid metadata in object at index ${index}: ${message}`, invalidObject);
+  const convertedMetadata = member(converted, 'metadata');
+  if (convertedMetadata === undefined) throw wrong('missing metadata in converted object');
+  if (!isObject(convertedMetadata))
+    throw wrong(`invalid metadata of type ${goTypeName(convertedMetadata)} in converted object`);
+  const { labels: _labels, annotations: _annotations, ...others } = before;
+  const metadata: Record<string, Json> = others;
   for (const name of ['labels', 'annotations'] as const) {
-    const map = member(given, name);
+    const map = member(convertedMetadata, name);
     if (map === undefined || map === null) continue;
     if (!isObject(map)) throw wrong(`invalid metadata.${name} of type ${goTypeName(map)} in converted object`);
     for (const [key, value] of Object.entries(map)) {
@@ -188,7 +189,7 @@ function restored(converted: JsonObject, before: JsonObject, index: number): Jso
 function checkTexts(
   name: 'labels' | 'annotations',
   map: Readonly<Record<string, string>>,
-  wrong: (why: string) => InvalidConversion,
+  wrong: (message: string) => InvalidConversion,
 ): void {
   const violations = runSync(
     validateMetadata(

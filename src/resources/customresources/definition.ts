@@ -38,15 +38,15 @@ export interface CustomResourceOptions {
   readonly remoteConverter?: (crd: CustomResourceDefinition) => RemoteConverter | undefined;
 }
 
-/** Returns the definitions of all served versions. `told` contains properties that are added to each of them. */
+/** Returns the definitions of all served versions. `properties` contains properties that are added to each of them. */
 export function customResourcesOf(
   crd: CustomResourceDefinition,
   options: CustomResourceOptions = {},
-  told: Pick<ResourceDefinition, 'since' | 'undiscovered'> = {},
+  properties: Pick<ResourceDefinition, 'since' | 'undiscovered'> = {},
 ): readonly ResourceDefinition[] {
   const { versions } = crd.spec;
   const all: readonly ResourceDefinition[] = versions.map((version) =>
-    customResource(crd, version, options, versions.length > 1 ? { ...told, siblings: () => all } : told),
+    customResource(crd, version, options, versions.length > 1 ? { ...properties, siblings: () => all } : properties),
   );
   return all.filter((_, at) => versions[at]?.served);
 }
@@ -74,7 +74,7 @@ function customResource(
   const type = typeOf(crd, version.name);
   const structural = structuralSchemas(crd, prefixes);
   const own = once(() => structural(version.name) ?? {});
-  const whole = once(() => wholeSchema(own()));
+  const fullSchema = once(() => wholeSchema(own()));
   const columns = once(() => printerColumns(version.additionalPrinterColumns));
   const scale = version.subresources?.scale;
   const hasStatus = version.subresources?.status !== undefined;
@@ -108,7 +108,7 @@ function customResource(
     ...more,
     origin: 'custom',
     get schema() {
-      return whole();
+      return fullSchema();
     },
     ...(isTerminating ? { verbs: whileTerminating } : {}),
     newGeneration: (next, previous) => !same(withoutMetadata(next), withoutMetadata(previous)),

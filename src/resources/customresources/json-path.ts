@@ -13,9 +13,9 @@ export interface JsonPath {
   find(root: unknown): readonly unknown[] | undefined;
 }
 
-type Step = (values: readonly unknown[], work: Work) => readonly unknown[];
+type Step = (values: readonly unknown[], work: WorkBudget) => readonly unknown[];
 
-class Impassable extends Error {
+class PathFailed extends Error {
   /** Values reached before, which a filter without comparison counts as found. */
   readonly reached: readonly unknown[];
 
@@ -33,16 +33,16 @@ class Unreadable extends Error {}
  */
 export const mostValues = (shares = 1): number => Math.max(500_000 / shares, 1_000);
 
-class Work {
-  #left: number;
+class WorkBudget {
+  #remaining: number;
 
   constructor(most: number) {
-    this.#left = most;
+    this.#remaining = most;
   }
 
   spend(values: number): void {
-    this.#left -= values;
-    if (this.#left < 0) throw new Impassable();
+    this.#remaining -= values;
+    if (this.#remaining < 0) throw new PathFailed();
   }
 }
 
@@ -69,18 +69,18 @@ export function parseJsonPath(text: string, most = mostValues()): JsonPath | und
   return {
     find: (root) => {
       try {
-        return follow(steps, [root], new Work(most)).map((value) =>
+        return follow(steps, [root], new WorkBudget(most)).map((value) =>
           value instanceof FloatLiteral ? value.value : value,
         );
       } catch (error) {
-        if (error instanceof Impassable) return undefined;
+        if (error instanceof PathFailed) return undefined;
         throw error;
       }
     },
   };
 }
 
-const follow = (steps: readonly Step[], values: readonly unknown[], work: Work): readonly unknown[] =>
+const follow = (steps: readonly Step[], values: readonly unknown[], work: WorkBudget): readonly unknown[] =>
   steps.reduce((found, step) => {
     work.spend(1 + found.length);
     return step(found, work);
@@ -106,7 +106,7 @@ function parse(text: string, depth: number): readonly Step[] {
       name += text[at] ?? '';
       at++;
     }
-    return text.slice(start, at) === '*' ? all : field(name);
+    return text.slice(start, at) === '*' ? wildcard : field(name);
   };
   while (at < text.length) {
     const wasRecursion = afterRecursion;
@@ -190,7 +190,7 @@ class FloatLiteral {
 
 /** A word other than true and false: it is valid, but cannot be followed. */
 const unknownWord: Step = (values) => {
-  throw new Impassable(values);
+  throw new PathFailed(values);
 };
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '\\': '\\', '"': '"', "'": "'" };
@@ -245,7 +245,7 @@ const field =
 const children = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : isObject(value) ? Object.keys(value).map((name) => value[name]) : [];
 /** The wildcard: all children. Those of a string are its bytes, as in Go. */
-const all: Step = (values, work) =>
+const wildcard: Step = (values, work) =>
   values.flatMap((value) => {
     if (typeof value === 'string') work.spend(value.length);
     const inner =
@@ -309,15 +309,15 @@ function ofSlice([, from, to, by]: RegExpExecArray): Step {
   return (values, work) =>
     values.flatMap((value) => {
       if (isNil(value)) return [];
-      if (!Array.isArray(value)) throw new Impassable();
+      if (!Array.isArray(value)) throw new PathFailed();
       const { length } = value;
       let first = start ?? 0;
       let last = single ? first + 1 : (end ?? length);
       if (last < 0 || (last === 0 && single)) last += length;
       if (first < 0) first += length;
       if (first === last) return [];
-      if (first < 0 || first >= length || last < 0 || last > length || first > last) throw new Impassable();
-      if (step !== undefined && step <= 0) throw new Impassable();
+      if (first < 0 || first >= length || last < 0 || last > length || first > last) throw new PathFailed();
+      if (step !== undefined && step <= 0) throw new PathFailed();
       work.spend(last - first);
       return value.slice(first, last).filter((_, at) => at % (step ?? 1) === 0);
     });
@@ -328,13 +328,13 @@ const ordered =
   (test: (order: number) => boolean): Comparison =>
   (left, right) => {
     const kind = kindOf(left);
-    if (kind !== kindOf(right) || kind === 'boolean' || kind === 'object') throw new Impassable();
+    if (kind !== kindOf(right) || kind === 'boolean' || kind === 'object') throw new PathFailed();
     const [a, b] = [left as number, right as number];
     return test(a < b ? -1 : a > b ? 1 : 0);
   };
 const equal: Comparison = (left, right) => {
   const kind = kindOf(left);
-  if (kind !== kindOf(right) || kind === 'object') throw new Impassable();
+  if (kind !== kindOf(right) || kind === 'object') throw new PathFailed();
   return kind === 'number' ? Number(left) === Number(right) : left === right;
 };
 /** Returns the type for comparisons: integers are compared with integers only, fractions with fractions. */
@@ -354,9 +354,9 @@ const comparisons: Readonly<Record<string, Comparison>> = {
 function filter(text: string, depth: number): Step {
   const [, before, operator, after] = /^([^!<>=]+)([!<>=]+)([\s\S]+)$/.exec(text) ?? [];
   const left = parse(before ?? text, depth + 1);
-  const items = (values: readonly unknown[], work: Work): readonly unknown[] =>
+  const items = (values: readonly unknown[], work: WorkBudget): readonly unknown[] =>
     values.flatMap((value) => {
-      if (!Array.isArray(value)) throw new Impassable();
+      if (!Array.isArray(value)) throw new PathFailed();
       work.spend(value.length);
       return value;
     });
@@ -371,16 +371,16 @@ function filter(text: string, depth: number): Step {
       const rights = follow(right, [item], work);
       if (rights.length === 0) return false;
       const compare = member(comparisons, operator);
-      if (lefts.length > 1 || rights.length > 1 || compare === undefined) throw new Impassable();
+      if (lefts.length > 1 || rights.length > 1 || compare === undefined) throw new PathFailed();
       return compare(lefts[0], rights[0]);
     });
 }
 
-function parsedFind(steps: readonly Step[], root: unknown, work: Work): readonly unknown[] {
+function parsedFind(steps: readonly Step[], root: unknown, work: WorkBudget): readonly unknown[] {
   try {
     return follow(steps, [root], work);
   } catch (error) {
-    if (error instanceof Impassable) return error.reached;
+    if (error instanceof PathFailed) return error.reached;
     throw error;
   }
 }

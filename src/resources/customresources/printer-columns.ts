@@ -18,9 +18,9 @@ const ageColumn: CustomResourceColumnDefinition = {
 /** Returns the table columns of a custom resource. An invalid path ends the list; without columns there is the age. */
 export function printerColumns(declared: readonly CustomResourceColumnDefinition[] | undefined): readonly Column[] {
   const columns: Column[] = [];
-  const wanted = declared?.length ? declared : [ageColumn];
-  const most = mostValues(wanted.length);
-  for (const column of wanted) {
+  const effective = declared?.length ? declared : [ageColumn];
+  const most = mostValues(effective.length);
+  for (const column of effective) {
     const path = parseJsonPath(column.jsonPath, most);
     if (path === undefined) break;
     columns.push(columnOf(column, path, most));

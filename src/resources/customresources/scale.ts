@@ -28,10 +28,10 @@ const scaleColumns = [
 
 const steps = (path: string): readonly string[] => path.replace(/^\./, '').split('.');
 
-type Found = { readonly value: Json | undefined; readonly wrong?: undefined } | { readonly wrong: string };
+type PathValue = { readonly value: Json | undefined; readonly wrong?: undefined } | { readonly wrong: string };
 
 /** Returns the value at a path if it has the type, else an error in the server's words. */
-function at(object: unknown, path: string, type: 'int64' | 'string'): Found {
+function valueAtPath(object: unknown, path: string, type: 'int64' | 'string'): PathValue {
   const names = steps(path);
   let value = object as Json;
   for (const [index, name] of names.entries()) {
@@ -51,7 +51,7 @@ const accessorError = (names: readonly string[], value: Json, expected: string):
 const largest = 2_147_483_647;
 
 function countViolations(object: unknown, path: string): readonly Violation[] {
-  const found = at(object, path, 'int64');
+  const found = valueAtPath(object, path, 'int64');
   if (found.wrong !== undefined) return [invalid(path, 0, found.wrong)];
   const count = BigInt((found.value ?? 0) as number | bigint);
   if (count < 0) return [invalid(path, count, 'should be a non-negative integer')];
@@ -66,7 +66,7 @@ export const scaleSpecViolations = (object: unknown, scale: CustomResourceScale 
 export function scaleStatusViolations(object: unknown, scale: CustomResourceScale | undefined): readonly Violation[] {
   if (scale === undefined) return [];
   const { statusReplicasPath, labelSelectorPath } = scale;
-  const selector = labelSelectorPath === undefined ? undefined : at(object, labelSelectorPath, 'string');
+  const selector = labelSelectorPath === undefined ? undefined : valueAtPath(object, labelSelectorPath, 'string');
   return [
     ...countViolations(object, statusReplicasPath),
     ...(labelSelectorPath !== undefined && selector?.wrong !== undefined
@@ -85,7 +85,7 @@ export function scaleProjection(
 ): SubresourceProjection<ApiObject> {
   const { specReplicasPath, statusReplicasPath, labelSelectorPath } = scale;
   const valueAt = (object: ApiObject, path: string, type: 'int64' | 'string'): Json | undefined => {
-    const found = at(object, path, type);
+    const found = valueAtPath(object, path, type);
     if (found.wrong !== undefined) throw untyped(found.wrong);
     return found.value;
   };
@@ -130,11 +130,11 @@ export function scaleProjection(
     write: (object, projected) => {
       const { spec: scaled } = unstructured(projected);
       const { replicas } = isObject(scaled) ? scaled : { replicas: 0 };
-      const wanted = typeof replicas === 'number' ? replicas : 0;
-      if (wanted === unset) {
+      const requested = typeof replicas === 'number' ? replicas : 0;
+      if (requested === unset) {
         throw badRequest(`the spec replicas field ${quote(specReplicasPath)} cannot be empty`);
       }
-      const next = withValue(object, steps(specReplicasPath), wanted) as unknown as ApiObject;
+      const next = withValue(object, steps(specReplicasPath), requested) as unknown as ApiObject;
       const { resourceVersion } = projected.metadata ?? {};
       return resourceVersion ? { ...next, metadata: { ...next.metadata, resourceVersion } } : next;
     },
@@ -142,7 +142,7 @@ export function scaleProjection(
 }
 
 const isAbsent = (object: ApiObject, path: string): boolean => {
-  const found = at(object, path, 'int64');
+  const found = valueAtPath(object, path, 'int64');
   return found.wrong === undefined && found.value === undefined;
 };
 

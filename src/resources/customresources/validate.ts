@@ -15,10 +15,10 @@ import { scaleSpecViolations, scaleStatusViolations } from './scale.js';
 
 export interface CustomResourceRules {
   typeViolations(next: ApiObject): readonly Violation[];
-  validate(next: ApiObject, previous: ApiObject | undefined, given: Given): Steps<readonly Violation[]>;
-  validateStatus(next: ApiObject, previous: ApiObject, given: Given): Steps<readonly Violation[]>;
+  validate(next: ApiObject, previous: ApiObject | undefined, context: ValidationContext): Steps<readonly Violation[]>;
+  validateStatus(next: ApiObject, previous: ApiObject, context: ValidationContext): Steps<readonly Violation[]>;
 }
-interface Given {
+interface ValidationContext {
   readonly warn: (text: string) => void;
   /** Violations found in the metadata. */
   readonly inMetadata?: readonly Violation[] | undefined;
@@ -42,7 +42,7 @@ export function customResourceRules(version: {
     found: readonly Violation[],
     next: ApiObject,
     previous: ApiObject | undefined,
-    { warn, inMetadata = [] }: Given,
+    { warn, inMetadata = [] }: ValidationContext,
   ): Steps<readonly Violation[]> {
     if (!ruled) return found;
     if ([...inMetadata, ...found].some(({ reason }) => blocking.has(reason))) return [...found, notChecked];
@@ -58,7 +58,7 @@ export function customResourceRules(version: {
 
   return {
     typeViolations,
-    *validate(next, previous, given) {
+    *validate(next, previous, context) {
       const value = asJson(next);
       const found = [
         ...(typeViolations(next).length > 0
@@ -71,9 +71,9 @@ export function customResourceRules(version: {
         ...embeddedViolations(value, schema, checkEmbeddedMetadata),
         ...newListTypeViolations(value, previous, schema),
       ];
-      return yield* withRules(found, next, previous, given);
+      return yield* withRules(found, next, previous, context);
     },
-    *validateStatus(next, previous, given) {
+    *validateStatus(next, previous, context) {
       const value = asJson(next);
       const now = value['status'];
       const found = [
@@ -88,7 +88,7 @@ export function customResourceRules(version: {
             ]),
         ...newListTypeViolations(value, previous, schema),
       ];
-      return yield* withRules(found, next, previous, given);
+      return yield* withRules(found, next, previous, context);
     },
   };
 }

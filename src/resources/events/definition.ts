@@ -14,7 +14,7 @@ import { validateEvent, validateStrictly } from './validate.js';
 /** Events in the core group and in `events.k8s.io`: the same objects, stored in the form of the core group. */
 
 /** What the definitions of both groups share. */
-const both = {
+const common = {
   origin: 'built-in',
   createOnUpdate: true,
   uncached: true,
@@ -47,7 +47,7 @@ const metadataViolations = (next: ApiObject, previous: ApiObject | undefined): S
 
 export const coreEvents = defineResource<Event>({
   ...Events,
-  ...both,
+  ...common,
   schema: eventSchema,
   updateRules: ['contents'],
   selectableFields: {
@@ -76,7 +76,7 @@ export function eventsV1Definition(domains: Domains): ResourceDefinition<EventsV
   const selectable = { ...involved('regarding'), reason, reportingController: reporter, type };
   return defineResource<EventsV1Event>({
     ...EventsV1Events,
-    ...both,
+    ...common,
     schema: eventsV1Schema,
     storedAs: { group: Events.group, version: Events.version, schema: eventSchema },
     codec: {

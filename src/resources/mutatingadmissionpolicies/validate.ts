@@ -72,12 +72,17 @@ interface Member {
   compile(expression: string): Steps<Prepared>;
 }
 
-function* unionViolations(wanted: Member, other: Member, patchType: string, path: string): Steps<readonly Violation[]> {
-  const [wantedAt, otherAt] = [child(path, wanted.name), child(path, other.name)];
+function* unionViolations(
+  expected: Member,
+  other: Member,
+  patchType: string,
+  path: string,
+): Steps<readonly Violation[]> {
+  const [expectedAt, otherAt] = [child(path, expected.name), child(path, other.name)];
   return [
-    ...(wanted.given
-      ? yield* expressionOf(wanted.given, child(wantedAt, 'expression'), wanted.compile)
-      : [required(wantedAt, `must be specified when patchType is ${patchType}`)]),
+    ...(expected.given
+      ? yield* expressionOf(expected.given, child(expectedAt, 'expression'), expected.compile)
+      : [required(expectedAt, `must be specified when patchType is ${patchType}`)]),
     ...(other.given
       ? [invalid(otherAt, `{${other.name}}`, `must not be specified when patchType is ${patchType}`)]
       : []),

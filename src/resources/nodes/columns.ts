@@ -25,12 +25,12 @@ function stateOf({ spec, status }: Node): string {
 
 function kernelOf(node: Node): string {
   const { architecture } = node.status?.nodeInfo ?? {};
-  return known(node, 'kernelVersion') + (architecture ? ` (${architecture})` : '');
+  return nodeInfo(node, 'kernelVersion') + (architecture ? ` (${architecture})` : '');
 }
 
-const known = ({ status }: Node, member: string): string => status?.nodeInfo?.[member] || '<unknown>';
-const addressOf = ({ status }: Node, sort: string): string =>
-  status?.addresses?.find(({ type }) => type === sort)?.address ?? '<none>';
+const nodeInfo = ({ status }: Node, member: string): string => status?.nodeInfo?.[member] || '<unknown>';
+const addressOf = ({ status }: Node, addressType: string): string =>
+  status?.addresses?.find(({ type }) => type === addressType)?.address ?? '<none>';
 
 const addresses =
   "List of addresses reachable to the node. Queried from cloud provider, if available. More info: https://kubernetes.io/docs/reference/node/node-status/#addresses Note: This field is declared as mergeable, but the merge key is not sufficiently unique, which can cause data corruption when it is merged. Callers should instead use a full-replacement patch. See https://pr.k8s.io/79391 for an example. Consumers should assume that addresses can change during the lifetime of a Node. However, there are some exceptions where this may not be possible, such as Pods that inherit a Node's address in its own status or consumers of the downward API (status.hostIP).";
@@ -51,7 +51,7 @@ export const nodeColumns: readonly Column<Node>[] = [
   column(
     'OS-Image',
     'OS Image reported by the node from /etc/os-release (e.g. Debian GNU/Linux 7 (wheezy)).',
-    (node) => known(node, 'osImage'),
+    (node) => nodeInfo(node, 'osImage'),
     wide,
   ),
   column(
@@ -63,7 +63,7 @@ export const nodeColumns: readonly Column<Node>[] = [
   column(
     'Container-Runtime',
     'ContainerRuntime Version reported by the node through runtime remote API (e.g. containerd://1.4.2).',
-    (node) => known(node, 'containerRuntimeVersion'),
+    (node) => nodeInfo(node, 'containerRuntimeVersion'),
     wide,
   ),
 ];

@@ -36,7 +36,7 @@ export function* issuedViolations(
   if (Buffer.byteLength(certificateChain) > mostBytes) return [tooLong(chainPath, mostBytes)];
   const blocks = pemBlocks(certificateChain);
   const first = blocks.next();
-  const wrong = (why: string): readonly Violation[] => [invalid(chainPath, certificateChain, why)];
+  const wrong = (message: string): readonly Violation[] => [invalid(chainPath, certificateChain, message)];
   if (first.done) return wrong('issued certificate chain must contain at least one certificate');
   if (first.value.type !== 'CERTIFICATE') {
     return wrong('issued certificate chain must consist entirely of CERTIFICATE PEM blocks');
@@ -143,7 +143,7 @@ function timeViolations(
       'must be at least 10 minutes before status.notAfter',
     ],
   ];
-  return rules.filter(([holds]) => !holds).map(([, field, value, why]) => invalid(field, value, why));
+  return rules.filter(([holds]) => !holds).map(([, field, value, message]) => invalid(field, value, message));
 }
 
 /** Returns a Go duration in nanoseconds, limited to the range of int64. */

@@ -37,24 +37,24 @@ function stubViolations(stub: string): readonly Violation[] {
   return isSignedByItsKey(stub) ? [] : [invalidWithoutValue(paths.stub, 'invalid signature')];
 }
 
-function proofViolations(given: {
+function proofViolations(input: {
   readonly key: string;
   readonly proof: string;
   readonly podUID: string;
 }): readonly Violation[] {
-  if (isTooLong(given.key)) return [tooLong(paths.key, mostBytes)];
-  if (isTooLong(given.proof)) return [tooLong(paths.proof, mostBytes)];
-  const key = readKey({ pkixPublicKey: given.key });
+  if (isTooLong(input.key)) return [tooLong(paths.key, mostBytes)];
+  if (isTooLong(input.proof)) return [tooLong(paths.proof, mostBytes)];
+  const key = readKey({ pkixPublicKey: input.key });
   // Go accepts fewer kinds of bare keys than of keys in a request, where an unknown kind is no parse error.
-  const isRead = key !== undefined && (knownKinds.includes(key.kind) || isAgreementKey(given.key));
-  if (!isRead) return [invalid(paths.key, given.key, 'must be a valid PKIX-serialized public key')];
+  const isRead = key !== undefined && (knownKinds.includes(key.kind) || isAgreementKey(input.key));
+  if (!isRead) return [invalid(paths.key, input.key, 'must be a valid PKIX-serialized public key')];
   const unfit = unfitKey(key);
-  if (unfit === 'unknown') return [invalid(paths.key, given.key, unknownKey)];
+  if (unfit === 'unknown') return [invalid(paths.key, input.key, unknownKey)];
   if (unfit?.kind === 'ECDSA') {
     return [invalid(paths.key, unfit.shown, 'elliptic public keys must use curve P256 or P384')];
   }
   if (unfit !== undefined) return [invalid(paths.key, unfit.shown, wrongSize)];
-  return provesPodKey(key, given)
+  return provesPodKey(key, input)
     ? []
     : [invalidWithoutValue(paths.proof, 'could not verify proof-of-possession signature')];
 }

@@ -31,8 +31,8 @@ export function* statusViolations(
   const { status = {} } = next;
   const wrong = [...(yield* endingViolations(status)), ...(yield* conditionsViolations(status.conditions, path))];
   if (wrong.length > 0) return wrong;
-  const unlike = (other: PodCertificateRequestStatus | undefined, why: string): readonly Violation[] =>
-    sameOutcome(status, other) ? [] : [invalidWithoutValue('status', why)];
+  const unlike = (other: PodCertificateRequestStatus | undefined, message: string): readonly Violation[] =>
+    sameOutcome(status, other) ? [] : [invalidWithoutValue('status', message)];
   if (podCertificateEnding(previous) !== undefined) {
     return unlike(previous.status, 'immutable after PodCertificateRequest is issued, denied, or failed');
   }

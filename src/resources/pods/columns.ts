@@ -34,7 +34,7 @@ const exitText = ({ reason, signal, exitCode = 0 }: Terminated): string =>
   reason || (signal ? `Signal:${signal}` : `ExitCode:${exitCode}`);
 
 /** Returns the types of true conditions; of several conditions with one type, the first counts. */
-function trueOf({ status }: Pod): ReadonlySet<string | undefined> {
+function trueConditions({ status }: Pod): ReadonlySet<string | undefined> {
   const first = new Map(status?.conditions?.toReversed().map(({ type, status: value }) => [type, value]));
   return new Set([...first].filter(([, value]) => value === 'True').map(([type]) => type));
 }
@@ -48,7 +48,7 @@ function summaryOf(pod: Pod): Summary {
   const gated = status.conditions?.some(({ type, reason }) => type === 'PodScheduled' && reason === 'SchedulingGated');
   const phase = gated ? 'SchedulingGated' : status.reason || (status.phase ?? '');
   const first = startOf(status.initContainerStatuses ?? [], lastingOf(pod), spec?.initContainers?.length ?? 0);
-  if (first.state !== undefined && !trueOf(pod).has('Initialized')) {
+  if (first.state !== undefined && !trueConditions(pod).has('Initialized')) {
     return { ready: first.ready, state: first.state, restarts: first.restarts };
   }
   return mainSummary(pod, { ready: first.ready, state: first.state ?? phase, restarts: first.lasting });
@@ -72,13 +72,13 @@ function startOf(
       if (container.ready) ready++;
       continue;
     }
-    const why =
+    const detail =
       terminated !== undefined
         ? exitText(terminated)
         : waiting?.reason && waiting.reason !== 'PodInitializing'
           ? waiting.reason
           : `${at}/${count}`;
-    return { ready, state: `Init:${why}`, restarts: all, lasting: ofLasting };
+    return { ready, state: `Init:${detail}`, restarts: all, lasting: ofLasting };
   }
   return { ready, state: undefined, restarts: all, lasting: ofLasting };
 }
@@ -102,7 +102,7 @@ function mainSummary(pod: Pod, before: Summary): Summary {
   }
   // A container that ended well does not decide while others run or have failed.
   if (state === 'Completed') {
-    if (isRunning && trueOf(pod).has('Ready')) state = 'Running';
+    if (isRunning && trueConditions(pod).has('Ready')) state = 'Running';
     else if (failure !== '') state = failure;
     else if (isRunning) state = 'NotReady';
   }
@@ -121,7 +121,7 @@ function stateOf(pod: Pod): string {
 function gatesOf(pod: Pod): string {
   const gates = pod.spec?.readinessGates ?? [];
   if (gates.length === 0) return none;
-  const met = trueOf(pod);
+  const met = trueConditions(pod);
   return `${gates.filter(({ conditionType }) => met.has(conditionType)).length}/${gates.length}`;
 }
 

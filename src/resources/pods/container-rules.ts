@@ -68,13 +68,19 @@ function resourceViolations(
   path: string,
   { limits = {}, requests = {} }: NonNullable<Container['resources']>,
 ): readonly Violation[] {
-  const asked = child(path, 'requests');
+  const requestsPath = child(path, 'requests');
   return [
     ...validateEach(Object.entries(limits), ([name, amount]) => negative(mapKey(child(path, 'limits'), name), amount)),
     ...validateEach(Object.entries(requests), ([name, amount]) => [
-      ...negative(mapKey(asked, name), amount),
+      ...negative(mapKey(requestsPath, name), amount),
       ...(isMore(amount, limits[name])
-        ? [invalid(asked, String(amount), `must be less than or equal to ${name} limit of ${String(limits[name])}`)]
+        ? [
+            invalid(
+              requestsPath,
+              String(amount),
+              `must be less than or equal to ${name} limit of ${String(limits[name])}`,
+            ),
+          ]
         : []),
     ]),
   ];

@@ -13,7 +13,8 @@ export function withPodDefaults(pod: Pod): Pod {
 
 function withSpecDefaults(spec: PodSpec): PodSpec {
   const { containers, initContainers, ephemeralContainers, volumes, hostNetwork } = spec;
-  const program = (given: Container): Container => withPorts(withRequests(withPullPolicy(given)), hostNetwork === true);
+  const program = (container: Container): Container =>
+    withPorts(withRequests(withPullPolicy(container)), hostNetwork === true);
   const account = spec.serviceAccountName ?? spec.serviceAccount;
   return {
     ...spec,

@@ -15,10 +15,12 @@ import { fieldReferenceViolations, resourceReferenceViolations } from './referen
 
 /** Validates the environment variables of a container. */
 export function environmentViolations(path: string, container: Container): readonly Violation[] {
-  const [single, whole] = [child(path, 'env'), child(path, 'envFrom')];
+  const [variablePath, sourcePath] = [child(path, 'env'), child(path, 'envFrom')];
   return [
-    ...validateEach(objectsOf(container['env']), (variable, at) => variableViolations(index(single, at), variable)),
-    ...validateEach(objectsOf(container['envFrom']), (source, at) => objectViolations(whole, at, source)),
+    ...validateEach(objectsOf(container['env']), (variable, at) =>
+      variableViolations(index(variablePath, at), variable),
+    ),
+    ...validateEach(objectsOf(container['envFrom']), (source, at) => objectViolations(sourcePath, at, source)),
   ];
 }
 

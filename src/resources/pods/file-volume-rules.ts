@@ -91,10 +91,10 @@ export function* projectedVolumeViolations(
   volume: JsonObject,
   domains: Domains,
 ): Steps<readonly Violation[]> {
-  const taken = new Set<string>();
+  const usedPaths = new Set<string>();
   const conflict: Conflict = (file, shown = file) => {
-    const isTaken = taken.has(file);
-    taken.add(file);
+    const isTaken = usedPaths.has(file);
+    usedPaths.add(file);
     return isTaken ? [invalid(path, shown, 'conflicting duplicate paths')] : [];
   };
   const sources = yield* validateEachInSteps(objectsOf(volume['sources']), function* (source, at): Steps<
@@ -103,11 +103,13 @@ export function* projectedVolumeViolations(
     const sourcePath = index(child(path, 'sources'), at);
     const found: Violation[] = [];
     let count = 0;
-    for (const [sort, rule] of Object.entries(projections)) {
-      const given = structOf(source[sort]);
-      if (given === undefined) continue;
+    for (const [sourceType, rule] of Object.entries(projections)) {
+      const projected = structOf(source[sourceType]);
+      if (projected === undefined) continue;
       count += 1;
-      found.push(...(yield* rule({ at: child(sourcePath, sort), volume: path, source: given, conflict, domains })));
+      found.push(
+        ...(yield* rule({ at: child(sourcePath, sourceType), volume: path, source: projected, conflict, domains })),
+      );
     }
     if (count > 1) found.push(forbiddenField(sourcePath, 'may not specify more than 1 volume type per source'));
     return found;
@@ -153,7 +155,7 @@ const projections: Readonly<Record<string, (projection: Projection) => Steps<rea
   },
   *serviceAccountToken({ at, volume, source }) {
     const { expirationSeconds: seconds = 0 } = source;
-    const wrong = (why: string): Violation => invalid(child(at, 'expirationSeconds'), seconds, why);
+    const wrong = (message: string): Violation => invalid(child(at, 'expirationSeconds'), seconds, message);
     return [
       ...(Number(seconds) < 600 ? [wrong('may not specify a duration less than 10 minutes')] : []),
       ...(Number(seconds) > 2 ** 32 ? [wrong('may not specify a duration larger than 2^32 seconds')] : []),

@@ -43,12 +43,12 @@ const portName = (text: string): readonly string[] => [
 
 /** Reports host ports that several containers use at the same time. */
 export function hostPortConflicts(ports: WithPaths<ContainerPort>): readonly Violation[] {
-  const taken = new Set<string>();
+  const usedPorts = new Set<string>();
   return validateEach(ports, ([path, { hostPort = 0, hostIP = '', protocol = '' }]) => {
     const port = `${protocol}/${hostIP}/${hostPort}`;
     if (hostPort === 0) return [];
-    if (taken.has(port)) return [duplicate(child(path, 'hostPort'), port)];
-    taken.add(port);
+    if (usedPorts.has(port)) return [duplicate(child(path, 'hostPort'), port)];
+    usedPorts.add(port);
     return [];
   });
 }

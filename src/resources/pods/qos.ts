@@ -11,13 +11,13 @@ export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffor
   const parts = resources === undefined ? [...(containers ?? []), ...initContainers] : [{ resources }];
   const [requests, limits] = [new Map<string, Quantity>(), new Map<string, Quantity>()];
   let isLimited = true;
-  for (const { resources: { requests: asked = {}, limits: most = {} } = {} } of parts) {
-    addAll(requests, asked);
-    if (addAll(limits, most) < scarce.length) isLimited = false;
+  for (const { resources: { requests: ownRequests = {}, limits: ownLimits = {} } = {} } of parts) {
+    addAll(requests, ownRequests);
+    if (addAll(limits, ownLimits) < scarce.length) isLimited = false;
   }
   if (requests.size === 0 && limits.size === 0) return 'BestEffort';
   const isMet =
-    requests.size === limits.size && [...requests].every(([name, asked]) => isEqual(asked, limits.get(name)));
+    requests.size === limits.size && [...requests].every(([name, amount]) => isEqual(amount, limits.get(name)));
   return isLimited && isMet ? 'Guaranteed' : 'Burstable';
 }
 

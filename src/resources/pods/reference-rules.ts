@@ -7,7 +7,7 @@ import { textOr } from './common-rules.js';
 
 /** Validation of references to a pod's own fields and resources, in its environment and in files. */
 
-type Where = 'env' | 'file';
+type ReferenceUse = 'env' | 'file';
 
 /** The fields that `ConvertDownwardAPIFieldLabel` of Kubernetes' core/pods knows. */
 const knownFields = new Set([
@@ -15,7 +15,7 @@ const knownFields = new Set([
   ...['spec.nodeName', 'spec.restartPolicy', 'spec.serviceAccountName', 'spec.schedulerName'],
   ...['status.phase', 'status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs'],
 ]);
-const fieldsOf: Readonly<Record<Where, readonly string[]>> = {
+const fieldsOf: Readonly<Record<ReferenceUse, readonly string[]>> = {
   env: [
     ...['metadata.name', 'metadata.namespace', 'metadata.uid', 'spec.nodeName', 'spec.serviceAccountName'],
     ...['status.hostIP', 'status.hostIPs', 'status.podIP', 'status.podIPs'],
@@ -23,10 +23,16 @@ const fieldsOf: Readonly<Record<Where, readonly string[]>> = {
   file: ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'],
 };
 
-export function fieldReferenceViolations(path: string, reference: JsonObject, where: Where): readonly Violation[] {
+export function fieldReferenceViolations(
+  path: string,
+  reference: JsonObject,
+  where: ReferenceUse,
+): readonly Violation[] {
   const [version, field] = [textOr(reference['apiVersion']), textOr(reference['fieldPath'])];
   const at = child(path, 'fieldPath');
-  const unknown = (why: string): readonly Violation[] => [invalid(at, field, `error converting fieldPath: ${why}`)];
+  const unknown = (message: string): readonly Violation[] => [
+    invalid(at, field, `error converting fieldPath: ${message}`),
+  ];
   if (version === '') return [required(child(path, 'apiVersion'))];
   if (field === '') return [required(at)];
   if (version !== 'v1') return unknown(`unsupported pod version: ${version}`);
@@ -66,7 +72,11 @@ const divisors: readonly (readonly [resource: RegExp, units: readonly string[], 
   [pages, units, unitsText('hugepages')],
 ];
 
-export function resourceReferenceViolations(path: string, reference: JsonObject, where: Where): readonly Violation[] {
+export function resourceReferenceViolations(
+  path: string,
+  reference: JsonObject,
+  where: ReferenceUse,
+): readonly Violation[] {
   const resource = textOr(reference['resource']);
   const at = child(path, 'resource');
   const isKnown = knownResources.includes(resource) || pages.test(resource);

@@ -21,7 +21,7 @@ export function podUpdateViolations(next: Pod, previous: Pod): readonly Violatio
   if (containers.isLast) return containers.found;
   const deadline = deadlineViolations(next, previous);
   if (deadline.isLast) return [...containers.found, ...deadline.found];
-  const isSettled = isDeepStrictEqual(settled(next, previous), settled(previous, previous));
+  const isSettled = isDeepStrictEqual(withoutMutable(next, previous), withoutMutable(previous, previous));
   return [
     ...containers.found,
     ...deadline.found,
@@ -40,13 +40,13 @@ const changeable = [
 ].join(',');
 
 /** Violations, and whether nothing further is checked. */
-interface Found {
+interface FinalViolations {
   readonly found: readonly Violation[];
   readonly isLast: boolean;
 }
 
 /** Checks that no container is added or removed, and that each keeps an image, which pod validation requires as well. */
-function containerViolations(next: Pod, previous: Pod): Found {
+function containerViolations(next: Pod, previous: Pod): FinalViolations {
   const found: Violation[] = [];
   for (const list of ['containers', 'initContainers'] as const) {
     const now = next.spec?.[list] ?? [];
@@ -63,30 +63,30 @@ function containerViolations(next: Pod, previous: Pod): Found {
 }
 
 /** Checks that the deadline is only set for the first time or brought forward. */
-function deadlineViolations(next: Pod, previous: Pod): Found {
+function deadlineViolations(next: Pod, previous: Pod): FinalViolations {
   const [now, before] = [next, previous].map((pod) => numberIn(pod, 'activeDeadlineSeconds'));
-  const wrong = (why: string): Violation => invalid('spec.activeDeadlineSeconds', now ?? null, why);
+  const wrong = (message: string): Violation => invalid('spec.activeDeadlineSeconds', now ?? null, message);
   if (now === undefined) {
     const found = before === undefined ? [] : [wrong('must not update from a positive integer to nil value')];
     return { found, isLast: false };
   }
   const isLater = before !== undefined && before < now;
-  const [why] = [
+  const [problem] = [
     ...outOfRange(now, 0, longestDeadline),
     ...(isLater ? ['must be less than or equal to previous value'] : []),
   ];
-  return why === undefined ? { found: [], isLast: false } : { found: [wrong(why)], isLast: true };
+  return problem === undefined ? { found: [], isLast: false } : { found: [wrong(problem)], isLast: true };
 }
 
 /** Checks that no toleration is removed or changed, except for its seconds. */
 function tolerationViolations(next: Pod, previous: Pod): readonly Violation[] {
-  const now = new Set(listIn(next, 'tolerations').map(tolerated));
-  return listIn(previous, 'tolerations').every((one) => now.has(tolerated(one)))
+  const now = new Set(listIn(next, 'tolerations').map(tolerationText));
+  return listIn(previous, 'tolerations').every((one) => now.has(tolerationText(one)))
     ? []
     : [forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')];
 }
 
-const tolerated = ({ tolerationSeconds: _, ...rest }: Readonly<Record<string, unknown>>): string =>
+const tolerationText = ({ tolerationSeconds: _, ...rest }: Readonly<Record<string, unknown>>): string =>
   JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** Checks that scheduling gates are only removed, never added. */
@@ -115,7 +115,7 @@ const listIn = ({ spec }: Pod, name: string): readonly Readonly<Record<string, u
  * Returns the part of the spec that must not change, because service accounts, nodes and Secrets depend on it:
  * everything except what has rules of its own.
  */
-function settled(pod: Pod, previous: Pod): object {
+function withoutMutable(pod: Pod, previous: Pod): object {
   const { activeDeadlineSeconds: _1, tolerations: _2, schedulingGates: _3, ...rest } = pod.spec ?? {};
   const [grace, before] = [pod, previous].map((one) => numberIn(one, 'terminationGracePeriodSeconds'));
   const isMended = before !== undefined && before < 0 && grace === 1;
@@ -142,9 +142,9 @@ export function mirrorViolations({ metadata, spec }: Pod, mirror: string): reado
 /** Checks that a pod neither becomes nor ceases to be a mirror pod. */
 export function mirrorChangeViolations(next: Pod, previous: Pod, mirror: string): readonly Violation[] {
   const [now, before] = [next, previous].map(({ metadata }) => ownAnnotation(metadata, mirror));
-  const what = before === undefined ? 'add' : 'remove or update';
+  const change = before === undefined ? 'add' : 'remove or update';
   return [
-    ...(now === before ? [] : [forbiddenField(annotationPath(mirror), `may not ${what} mirror pod annotation`)]),
+    ...(now === before ? [] : [forbiddenField(annotationPath(mirror), `may not ${change} mirror pod annotation`)]),
     ...mirrorViolations(next, mirror),
   ];
 }

@@ -40,15 +40,17 @@ export function* podViolations({ spec = {} }: Pod, domains: Domains): Steps<read
   const initContainers = withPaths('spec.initContainers', spec.initContainers);
   const ports = portsOf(containers);
   const names = new Set<string>();
-  const program = ([at, given]: WithPaths<Container>[number]): readonly Violation[] => [
-    ...containerViolations(at, given, volumes.mountable),
-    ...duplicateName(at, given.name ?? '', names),
+  const program = ([at, container]: WithPaths<Container>[number]): readonly Violation[] => [
+    ...containerViolations(at, container, volumes.mountable),
+    ...duplicateName(at, container.name ?? '', names),
   ];
   // Init containers without a name are not duplicates of each other, and Kubernetes reports host ports of each as if it
   // were the first.
-  const early = ([at, given]: WithPaths<Container>[number]): readonly Violation[] => [
-    ...(given.name || names.has('') ? program([at, given]) : containerViolations(at, given, volumes.mountable)),
-    ...hostPortConflicts(portsOf([[index('spec.initContainers', 0), given]])),
+  const early = ([at, container]: WithPaths<Container>[number]): readonly Violation[] => [
+    ...(container.name || names.has('')
+      ? program([at, container])
+      : containerViolations(at, container, volumes.mountable)),
+    ...hostPortConflicts(portsOf([[index('spec.initContainers', 0), container]])),
   ];
   return [
     ...volumes.found,

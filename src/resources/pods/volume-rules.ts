@@ -57,7 +57,7 @@ const sources = [
 ];
 
 /** Kubernetes' spelling in this error. */
-const spelt: Readonly<Record<string, string>> = { downwardAPI: 'downwarAPI' };
+const spellings: Readonly<Record<string, string>> = { downwardAPI: 'downwarAPI' };
 
 function* sourceViolations(path: string, volume: Volume, domains: Domains): Steps<readonly Violation[]> {
   const [first, ...more] = sources.flatMap((sort) => {
@@ -70,7 +70,7 @@ function* sourceViolations(path: string, volume: Volume, domains: Domains): Step
   return [
     ...('next' in found ? yield* found : found),
     ...more.map(({ sort }) =>
-      forbiddenField(child(path, spelt[sort] ?? sort), 'may not specify more than 1 volume type'),
+      forbiddenField(child(path, spellings[sort] ?? sort), 'may not specify more than 1 volume type'),
     ),
   ];
 }

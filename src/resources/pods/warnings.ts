@@ -20,20 +20,20 @@ const most = 500;
 export function podWarnings({ metadata, spec = {} }: Pod): readonly string[] {
   const programs = allContainers(spec);
   const ports = portsOf(programs);
-  const told: string[] = [];
+  const warnings: string[] = [];
   for (const texts of [
     nameWarnings(metadata.name ?? ''),
     volumeWarnings(spec),
     secretWarnings(objectsOf(spec['imagePullSecrets'])),
     ...programs.map(([path, { resources = {} }]) => fractionWarnings(child(path, 'resources'), resources)),
-    ...programs.map(([path, given]) => variableWarnings(child(path, 'env'), objectsOf(given['env']))),
+    ...programs.map(([path, container]) => variableWarnings(child(path, 'env'), objectsOf(container['env']))),
     portWarnings(ports),
     portNameWarnings(ports),
     graceWarnings(spec['terminationGracePeriodSeconds']),
   ]) {
-    for (const text of texts) if (told.push(text) >= most) return told;
+    for (const text of texts) if (warnings.push(text) >= most) return warnings;
   }
-  return told;
+  return warnings;
 }
 
 function* nameWarnings(name: string): Iterable<string> {
@@ -55,12 +55,13 @@ const outdated: readonly (readonly [sort: string, since: string])[] = [
   ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ];
 /** Kubernetes' spelling in these warnings. */
-const spelt: Readonly<Record<string, string>> = { storageos: 'storageOS' };
+const spellings: Readonly<Record<string, string>> = { storageos: 'storageOS' };
 
 function* volumeWarnings({ volumes = [] }: PodSpec): Iterable<string> {
   for (const [at, volume] of volumes.entries()) {
-    for (const [sort, since] of outdated) {
-      if (isObject(volume[sort])) yield `${child(index('spec.volumes', at), spelt[sort] ?? sort)}: ${since}`;
+    for (const [sourceType, since] of outdated) {
+      if (isObject(volume[sourceType]))
+        yield `${child(index('spec.volumes', at), spellings[sourceType] ?? sourceType)}: ${since}`;
     }
   }
   for (const { name = '', projected } of volumes) {
@@ -100,8 +101,8 @@ const isFraction = ({ digits, exponent }: Quantity): boolean =>
 /** Warns about variables that are defined again, unless the new value includes the old one. */
 function* variableWarnings(path: string, variables: readonly JsonObject[]): Iterable<string> {
   const names = new Set<string>();
-  for (const [at, { name: given, value, valueFrom }] of variables.entries()) {
-    const name = textOr(given);
+  for (const [at, { name: rawName, value, valueFrom }] of variables.entries()) {
+    const name = textOr(rawName);
     const before = `$(${name})`;
     const text = textOr(value);
     const goesOn = !isObject(valueFrom) && text !== before && text.includes(before);
@@ -133,18 +134,18 @@ function* portWarnings(ports: WithPaths<ContainerPort>): Iterable<string> {
         : [onNode(0), ...(hostIP === '' ? [onNode(hostPort)] : [atAddress(''), atAddress(hostIP)])];
     for (const other of meeting.flatMap((key) => known.get(key) ?? []).sort((one, two) => one - two)) {
       const [otherPath, { hostPort: otherPort = 0, hostIP: otherIP = '' }] = ports[other] as (typeof ports)[number];
-      const how =
+      const conflict =
         hostIP === otherIP && hostPort === otherPort
           ? 'duplicate'
           : hostPort === 0 || otherPort === 0
             ? 'overlapping'
             : 'dangerously ambiguous';
-      yield `${path}: ${how} port definition with ${otherPath}`;
+      yield `${path}: ${conflict} port definition with ${otherPath}`;
     }
     for (const key of [any, onNode(hostPort), atAddress(hostIP)]) {
-      const there = known.get(key);
-      if (there === undefined) known.set(key, [at]);
-      else there.push(at);
+      const indexes = known.get(key);
+      if (indexes === undefined) known.set(key, [at]);
+      else indexes.push(at);
     }
   }
 }

@@ -78,7 +78,9 @@ const selectorTrouble = (attributes: ResourceAttributes | undefined): readonly s
       ['fieldSelector', unreadable(attributes?.fieldSelector, parseFieldSelector, isFieldRequirement)],
       ['labelSelector', unreadable(attributes?.labelSelector, parseLabelSelector, isLabelRequirement)],
     ] as const
-  ).flatMap(([name, how]) => (how === undefined ? [] : [`spec.resourceAttributes.${name} ${how} due to parse error`]));
+  ).flatMap(([name, problem]) =>
+    problem === undefined ? [] : [`spec.resourceAttributes.${name} ${problem} due to parse error`],
+  );
 
 /** One requirement of a selector, on a label or a field. */
 export type Requirement = NonNullable<SelectorAttributes['requirements']>[number];

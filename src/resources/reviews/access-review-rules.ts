@@ -123,9 +123,9 @@ const checkFieldRequirement = (requirement: Requirement, path: string): readonly
 
 const checkLabelRequirement = (requirement: Requirement, path: string): readonly Violation[] => [
   ...checkOperator(requirement, path),
-  ...qualifiedName(requirement.key ?? '').map((why) => invalid(child(path, 'key'), requirement.key ?? '', why)),
+  ...qualifiedName(requirement.key ?? '').map((message) => invalid(child(path, 'key'), requirement.key ?? '', message)),
   ...validateEach(requirement.values ?? [], (value, at) =>
-    labelValue(value).map((why) => invalid(index(child(path, 'values'), at), value, why)),
+    labelValue(value).map((message) => invalid(index(child(path, 'values'), at), value, message)),
   ),
 ];
 
@@ -155,13 +155,13 @@ const metadataType: EncodedType = {
 function* checkMetadata(
   metadata: ObjectMeta,
   allowed: readonly (keyof ObjectMeta)[],
-  why: string,
+  message: string,
 ): Steps<readonly Violation[]> {
   const may: readonly string[] = ['managedFields', ...allowed];
   const isEmpty = Object.entries(metadata).every(([name, value]) => may.includes(name) || isNothing(value));
   if (isEmpty) return [];
   yield;
-  return [yield* invalidInSteps('metadata', orderMembers(metadataType, metadata as JsonObject), why)];
+  return [yield* invalidInSteps('metadata', orderMembers(metadataType, metadata as JsonObject), message)];
 }
 
 const isNothing = (value: unknown): boolean =>

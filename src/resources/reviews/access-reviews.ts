@@ -32,8 +32,8 @@ export const subjectAccessReviews = (authorizer: Authorizer): ResourceDefinition
     schema: subjectAccessReviewSchema,
     verbs: ['create'],
     validate: checkSubjectReview,
-    async answer(given) {
-      const review = { ...given, spec: given.spec ?? {} };
+    async answer(sent) {
+      const review = { ...sent, spec: sent.spec ?? {} };
       return { ...review, status: await reviewAccess(authorizer, subjectOf(review.spec), review.spec) };
     },
   });
@@ -45,9 +45,9 @@ export const localSubjectAccessReviews = (authorizer: Authorizer): ResourceDefin
     schema: localSubjectAccessReviewSchema,
     verbs: ['create'],
     validate: checkLocalReview,
-    async answer(given) {
-      if (!given.metadata.namespace) throw badRequest('namespace is required on this type: ');
-      const review = { ...given, spec: given.spec ?? {} };
+    async answer(sent) {
+      if (!sent.metadata.namespace) throw badRequest('namespace is required on this type: ');
+      const review = { ...sent, spec: sent.spec ?? {} };
       return { ...review, status: await reviewAccess(authorizer, subjectOf(review.spec), review.spec) };
     },
   });
@@ -59,8 +59,8 @@ export const selfSubjectAccessReviews = (authorizer: Authorizer): ResourceDefini
     schema: selfSubjectAccessReviewSchema,
     verbs: ['create'],
     validate: checkSelfReview,
-    async answer(given, { user }) {
-      const review = { ...given, spec: given.spec ?? {} };
+    async answer(sent, { user }) {
+      const review = { ...sent, spec: sent.spec ?? {} };
       return { ...review, status: await reviewAccess(authorizer, user, review.spec) };
     },
   });

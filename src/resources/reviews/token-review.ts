@@ -73,9 +73,9 @@ export const tokenReviews = ({
     },
 
     async answer(review) {
-      const { token = '', audiences: asked = [] } = review.spec ?? {};
-      const audiences = asked.length > 0 ? asked : apiAudiences;
-      const found = await look(authenticator, bearing(token, audiences));
+      const { token = '', audiences: requested = [] } = review.spec ?? {};
+      const audiences = requested.length > 0 ? requested : apiAudiences;
+      const found = await authenticate(authenticator, tokenCredentials(token, audiences));
       if (found instanceof AuthenticationError) return answered(review, { error: found.message });
       if (found === undefined) return answered(review, {});
       if (audiences.length > 0 && commonAudiences(audiences, found.audiences ?? []).length === 0) throw badAudiences();
@@ -92,14 +92,14 @@ const answered = (review: TokenReview, status: TokenReviewStatus): TokenReview =
 };
 
 /** Returns the credentials of a request that carries nothing but the token. */
-const bearing = (token: string, audiences: readonly string[]): Credentials => ({
+const tokenCredentials = (token: string, audiences: readonly string[]): Credentials => ({
   header: (name) => (name === 'authorization' ? [`Bearer ${token}`] : []),
   headerNames: () => ['authorization'],
   certificates: [],
   audiences,
 });
 
-async function look(
+async function authenticate(
   authenticator: Authenticator,
   credentials: Credentials,
 ): Promise<Authenticated | AuthenticationError | undefined> {

@@ -45,7 +45,8 @@ function validateRule(
 ): readonly Violation[] {
   const verbs = isEmpty(rule.verbs) ? [required(child(path, 'verbs'), 'verbs must contain at least one value')] : [];
   if (!isEmpty(rule.nonResourceURLs)) {
-    const refused = (why: string): Violation => invalid(child(path, 'nonResourceURLs'), rule.nonResourceURLs, why);
+    const refused = (message: string): Violation =>
+      invalid(child(path, 'nonResourceURLs'), rule.nonResourceURLs, message);
     const mixed = !isEmpty(rule.apiGroups) || !isEmpty(rule.resources) || !isEmpty(rule.resourceNames);
     return [
       ...verbs,

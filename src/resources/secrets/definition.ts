@@ -46,7 +46,7 @@ const secretSchema = coreStruct(
 
 /** Moves `stringData` into `data` and sets the default type, Opaque. */
 function* withDefaults({ stringData, ...secret }: Secret): Steps<Secret> {
-  const given = withoutNulls(secret.data);
+  const encoded = withoutNulls(secret.data);
   yield;
   const texts = stringData ?? {};
   const names = Object.keys(texts);
@@ -55,7 +55,7 @@ function* withDefaults({ stringData, ...secret }: Secret): Steps<Secret> {
     const name = names[at] ?? '';
     setMember(data, name, Buffer.from(texts[name] ?? '', 'utf8').toString('base64'));
   };
-  const data = names.length === 0 ? given : changedCopy(given ?? {}, names.length, encodeAt, later).copy;
+  const data = names.length === 0 ? encoded : changedCopy(encoded ?? {}, names.length, encodeAt, later).copy;
   yield* later.rest();
   return {
     ...secret,

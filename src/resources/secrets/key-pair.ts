@@ -17,14 +17,14 @@ export function keyPairProblem(certificate: Uint8Array, key: Uint8Array): string
   if ('problem' in certified) return certified.problem;
   const own = publicKeyOf(secret.der);
   if ('problem' in own) return own.problem;
-  if (!known.includes(certified.kind)) return 'tls: unknown public key algorithm';
+  if (!knownKinds.includes(certified.kind)) return 'tls: unknown public key algorithm';
   if (own.kind !== certified.kind) return 'tls: private key type does not match public key type';
   return own.spki.equals(certified.spki) ? undefined : 'tls: private key does not match public key';
 }
 
-type KeyFound = Pick<PublicKey, 'kind' | 'spki'> | { readonly problem: string };
+type KeyResult = Pick<PublicKey, 'kind' | 'spki'> | { readonly problem: string };
 
-function publicKeyIn(certificate: Buffer): KeyFound {
+function publicKeyIn(certificate: Buffer): KeyResult {
   try {
     return readCertificate(certificate).publicKey;
   } catch (error) {
@@ -34,42 +34,42 @@ function publicKeyIn(certificate: Buffer): KeyFound {
 }
 
 /** Kinds of keys that Go's TLS knows. */
-const known: readonly string[] = ['RSA', 'ECDSA', 'Ed25519'];
+const knownKinds: readonly string[] = ['RSA', 'ECDSA', 'Ed25519'];
 
 /** Returns the SubjectPublicKeyInfo, with a point on a curve uncompressed even if the private key holds it compressed. */
 function publicInfo(key: KeyObject): Buffer {
   const own = createPublicKey(key);
   const jwk = read(() => own.export({ format: 'jwk' }));
-  const whole = (jwk && read(() => createPublicKey({ key: jwk, format: 'jwk' }))) ?? own;
-  return whole.export({ type: 'spki', format: 'der' });
+  const complete = (jwk && read(() => createPublicKey({ key: jwk, format: 'jwk' }))) ?? own;
+  return complete.export({ type: 'spki', format: 'der' });
 }
 
 /**
  * Returns the public key of a private key. Whatever the PEM label says, the forms are tried in Go's order: PKCS #1,
  * PKCS #8, SEC 1.
  */
-function publicKeyOf(secret: Buffer): KeyFound {
+function publicKeyOf(secret: Buffer): KeyResult {
   for (const type of ['pkcs1', 'pkcs8', 'sec1'] as const) {
     const key = read(() => createPrivateKey({ key: secret, format: 'der', type }));
     if (key === undefined) continue;
     if (key.asymmetricKeyType === 'x25519')
       return { problem: 'tls: found unknown private key type in PKCS#8 wrapping' };
     const found = read(() => readPublicKeyInfo(publicInfo(key)));
-    if (found !== undefined && known.includes(found.kind)) return found;
+    if (found !== undefined && knownKinds.includes(found.kind)) return found;
   }
   return { problem: 'tls: failed to parse private key' };
 }
 
-interface Found {
+interface FoundBlock {
   readonly der?: Buffer;
   /** Types of the PEM blocks before the one found. */
   readonly skipped: readonly string[];
 }
 
-function findBlock(pem: Uint8Array, wanted: (type: string) => boolean): Found {
+function findBlock(pem: Uint8Array, isWanted: (type: string) => boolean): FoundBlock {
   const skipped: string[] = [];
   for (const { type, bytes } of pemBlocks(pem)) {
-    if (wanted(type)) return { der: bytes, skipped };
+    if (isWanted(type)) return { der: bytes, skipped };
     skipped.push(type);
   }
   return { skipped };

@@ -48,9 +48,9 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction =>
   type: 'action',
   request: { group: authenticationGroup, version: 'v1', kind: 'TokenRequest', schema: tokenRequestSchema },
 
-  async prepare(key, given, { now }) {
+  async prepare(key, object, { now }) {
     // The status is the server's answer; one that was sent is dropped.
-    const { status: _status, ...request } = given as TokenRequest;
+    const { status: _status, ...request } = object as TokenRequest;
     const kind = kindIn(options);
     checkKey(kind, request, key);
     const account = await accountAt(key, options.objects);
@@ -73,13 +73,13 @@ export const serviceAccountToken = (options: TokenOptions): SubresourceAction =>
     // The account may have been deleted and created again while webhooks were called: the token is for the one that
     // they saw.
     checkUid(kindIn(options), request, account);
-    const asked = secondsOf(request.spec);
+    const requested = secondsOf(request.spec);
     const audiences = request.spec?.audiences ?? [];
     const bound = await boundObject(request.spec?.boundObjectRef ?? undefined, account, options.objects);
 
-    const seconds = Math.min(Number(asked), options.maxSeconds ?? Number(asked));
-    if (seconds < asked) {
-      warn(`requested expiration of ${asked} seconds shortened to ${seconds} seconds`);
+    const seconds = Math.min(Number(requested), options.maxSeconds ?? Number(requested));
+    if (seconds < requested) {
+      warn(`requested expiration of ${requested} seconds shortened to ${seconds} seconds`);
     }
     const extended =
       (options.extend ?? true) &&
@@ -153,7 +153,7 @@ function checkSeconds(seconds: number | bigint): readonly Violation[] {
   return [invalid(field, seconds, 'may not specify a duration larger than 2^32 seconds')];
 }
 
-interface Bound {
+interface BoundReferences {
   readonly pod?: ClaimedObject;
   readonly secret?: ClaimedObject;
   readonly node?: ClaimedObject;
@@ -170,7 +170,7 @@ async function boundObject(
   ref: BoundObjectReference | undefined,
   account: ServiceAccount,
   objects: ObjectSource,
-): Promise<Bound> {
+): Promise<BoundReferences> {
   if (ref === undefined) return {};
   const { group, version } = groupAndVersion(ref.apiVersion ?? '');
   const type = group === '' ? bindable.get(ref.kind ?? '') : undefined;
@@ -209,7 +209,7 @@ function checkedPod(object: ApiObject, account: ServiceAccount): Pod {
 }
 
 /** Returns the claim about the pod's node, with its uid if the node is known. */
-async function nodeUnder({ spec }: Pod, objects: ObjectSource): Promise<Bound> {
+async function nodeUnder({ spec }: Pod, objects: ObjectSource): Promise<BoundReferences> {
   const name = spec?.nodeName;
   if (!name) return {};
   const node = await objects.get(Nodes, { name });

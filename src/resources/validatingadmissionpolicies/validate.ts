@@ -94,13 +94,13 @@ function* annotationViolations(
       readonly Violation[]
     > {
       const keyAt = child(index(path, i), 'key');
-      const whole = `${policy}/${key}`;
+      const fullKey = `${policy}/${key}`;
       const repeated = seen.has(key);
       seen.add(key);
       return [
         ...(policy === ''
           ? [invalid(keyAt, key, 'requires metadata.name be non-empty')]
-          : eachInvalid(keyAt, whole, qualifiedName(whole))),
+          : eachInvalid(keyAt, fullKey, qualifiedName(fullKey))),
         ...(yield* valueViolations(valueExpression, child(index(path, i), 'valueExpression'), compiler.annotation)),
         ...(repeated ? [duplicate(keyAt, key)] : []),
       ];

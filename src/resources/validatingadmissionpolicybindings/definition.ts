@@ -51,10 +51,10 @@ const schema = struct(
   { required: ['spec'], description: 'Puts a ValidatingAdmissionPolicy into effect, with its parameters.' },
 );
 
-function actionViolations(given: readonly string[], path: string): readonly Violation[] {
+function actionViolations(values: readonly string[], path: string): readonly Violation[] {
   const seen = new Set<string>();
   return [
-    ...validateEach(given, (action, i) => {
+    ...validateEach(values, (action, i) => {
       const repeated = seen.has(action);
       seen.add(action);
       return [
@@ -66,7 +66,7 @@ function actionViolations(given: readonly string[], path: string): readonly Viol
       ? [
           invalid(
             path,
-            given,
+            values,
             'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
           ),
         ]

@@ -102,8 +102,8 @@ function structMessage(schema: Schema): Message {
       begin(depth);
       let [count, from] = [0, reader.position];
       while (!reader.done) {
-        const rest = readField(out, reader, depth, true);
-        if (rest !== undefined) yield* rest;
+        const steps = readField(out, reader, depth, true);
+        if (steps !== undefined) yield* steps;
         // Large fields have steps of their own, but there may be many that are just not large.
         if (++count < fieldsInStep && reader.position - from < largeJson) continue;
         [count, from] = [0, reader.position];
@@ -113,18 +113,18 @@ function structMessage(schema: Schema): Message {
     write: (writer, value) => {
       fields ??= compile();
       for (const { name: member, number, codec, skipsAbsent, embedded } of fields) {
-        const given = embedded === undefined ? value[member] : value;
-        if (skipsAbsent && (given === undefined || given === null)) continue;
-        codec.write(writer, number, given);
+        const memberValue = embedded === undefined ? value[member] : value;
+        if (skipsAbsent && (memberValue === undefined || memberValue === null)) continue;
+        codec.write(writer, number, memberValue);
       }
     },
     *writeInSteps(writer, value) {
       fields ??= compile();
       for (const { name: member, number, codec, skipsAbsent, embedded } of fields) {
-        const given = embedded === undefined ? value[member] : value;
-        if (skipsAbsent && (given === undefined || given === null)) continue;
-        if (codec.writeInSteps !== undefined) yield* codec.writeInSteps(writer, number, given);
-        else codec.write(writer, number, given);
+        const memberValue = embedded === undefined ? value[member] : value;
+        if (skipsAbsent && (memberValue === undefined || memberValue === null)) continue;
+        if (codec.writeInSteps !== undefined) yield* codec.writeInSteps(writer, number, memberValue);
+        else codec.write(writer, number, memberValue);
       }
     },
   };
@@ -256,12 +256,12 @@ function entries(schema: Schema): Codec {
       for (let fields = 1; next(); fields++) if (fields % fieldsInStep === 0) yield;
       return put(previous);
     },
-    write: (writer, number, given) => {
-      const members = asObject(given ?? null);
+    write: (writer, number, map) => {
+      const members = asObject(map ?? null);
       for (const name of sortedNames(members).reverse()) writeEntry(writer, number, name, members[name]);
     },
-    *writeInSteps(writer, number, given) {
-      const members = asObject(given ?? null);
+    *writeInSteps(writer, number, map) {
+      const members = asObject(map ?? null);
       const names = sortedNames(members);
       for (let at = names.length - 1; at >= 0; at--) {
         const name = names[at] as string;
@@ -347,10 +347,10 @@ function union(schema: Schema): Codec {
     },
     write: (writer, number, value) => {
       const before = writer.length;
-      const given = value ?? null;
-      const chosen = given === null ? undefined : alternatives.find(({ shape }) => shape === shapeOf(given));
+      const json = value ?? null;
+      const chosen = json === null ? undefined : alternatives.find(({ shape }) => shape === shapeOf(json));
       const parts = [
-        ...(chosen === undefined ? [] : [{ ...chosen, value: given }]),
+        ...(chosen === undefined ? [] : [{ ...chosen, value: json }]),
         ...(flag === undefined || chosen === flag ? [] : [{ ...flag, value: chosen !== undefined }]),
       ].sort((a, b) => b.number - a.number);
       for (const part of parts) part.codec().write(writer, part.number, part.value);

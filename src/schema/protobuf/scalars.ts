@@ -9,8 +9,8 @@ import { ProtobufError, type WireReader, type WireWriter, wireTypes } from './wi
 
 const text = (value: Json | undefined, zero = ''): string => (typeof value === 'string' ? value : zero);
 const number = (value: Json | undefined): number => {
-  const given = typeof value === 'bigint' ? Number(value) : value;
-  return typeof given === 'number' && Number.isFinite(given) ? given : 0;
+  const converted = typeof value === 'bigint' ? Number(value) : value;
+  return typeof converted === 'number' && Number.isFinite(converted) ? converted : 0;
 };
 
 const varint = (read: (reader: WireReader) => Json, write: (value: Json | undefined) => number | bigint): Codec => ({
@@ -59,10 +59,10 @@ const timeCodec = (precise: boolean): Codec =>
       return `${microTimestamp(milliseconds).slice(0, 20)}${String(micros).padStart(6, '0')}Z`;
     },
     (writer, value) => {
-      const given = text(value);
-      const milliseconds = Date.parse(given);
+      const timeText = text(value);
+      const milliseconds = Date.parse(timeText);
       if (Number.isNaN(milliseconds)) return;
-      const fraction = /\.(\d{1,9})/.exec(given)?.[1] ?? '';
+      const fraction = /\.(\d{1,9})/.exec(timeText)?.[1] ?? '';
       writer.varint(precise ? Number(fraction.padEnd(9, '0')) : 0);
       writer.tag(2, wireTypes.varint);
       writer.varint(BigInt(Math.floor(milliseconds / 1_000)));

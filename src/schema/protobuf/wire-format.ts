@@ -194,27 +194,27 @@ export class WireWriter {
     return this.#bytes.subarray(this.#start);
   }
 
-  #make(room: number): number {
-    if (this.#start < room) {
+  #reserve(bytes: number): number {
+    if (this.#start < bytes) {
       const { length } = this;
-      const size = Math.max(this.#bytes.length * 2, length + room);
+      const size = Math.max(this.#bytes.length * 2, length + bytes);
       const larger = Buffer.allocUnsafe(size);
       this.#bytes.copy(larger, size - length, this.#start);
       this.#bytes = larger;
       this.#start = size - length;
     }
-    this.#start -= room;
+    this.#start -= bytes;
     return this.#start;
   }
 
   raw(bytes: Uint8Array): void {
-    const at = this.#make(bytes.length);
+    const at = this.#reserve(bytes.length);
     this.#bytes.set(bytes, at);
   }
 
   text(text: string): void {
     const length = Buffer.byteLength(text);
-    const at = this.#make(length);
+    const at = this.#reserve(length);
     this.#bytes.write(text, at, 'utf8');
   }
 
@@ -226,29 +226,29 @@ export class WireWriter {
 
   #large(value: bigint): void {
     const bytes: number[] = [];
-    let rest = BigInt.asUintN(64, value);
-    while (rest >= 0x80n) {
-      bytes.push(Number(rest & 0x7fn) | 0x80);
-      rest >>= 7n;
+    let remaining = BigInt.asUintN(64, value);
+    while (remaining >= 0x80n) {
+      bytes.push(Number(remaining & 0x7fn) | 0x80);
+      remaining >>= 7n;
     }
-    bytes.push(Number(rest));
+    bytes.push(Number(remaining));
     this.raw(Uint8Array.from(bytes));
   }
 
   #small(value: number): void {
     let size = 1;
-    for (let rest = value >>> 7; rest !== 0; rest >>>= 7) size++;
-    let at = this.#make(size);
-    let rest = value;
-    while (rest >= 0x80) {
-      this.#bytes[at++] = (rest & 0x7f) | 0x80;
-      rest >>>= 7;
+    for (let remaining = value >>> 7; remaining !== 0; remaining >>>= 7) size++;
+    let at = this.#reserve(size);
+    let remaining = value;
+    while (remaining >= 0x80) {
+      this.#bytes[at++] = (remaining & 0x7f) | 0x80;
+      remaining >>>= 7;
     }
-    this.#bytes[at] = rest;
+    this.#bytes[at] = remaining;
   }
 
   double(value: number): void {
-    const at = this.#make(8);
+    const at = this.#reserve(8);
     this.#bytes.writeDoubleLE(value, at);
   }
 

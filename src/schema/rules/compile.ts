@@ -52,24 +52,24 @@ export function nodeRules(schema: Schema, declared: DeclType): readonly NodeRule
   const plain = once(() => environment(self));
   const optional = once(() => environment(optionalOf(self)));
   const sizeOf = sizesWithin(declared);
-  return (schema.validations ?? []).map((given) => {
-    let made: CompiledRule | undefined;
+  return (schema.validations ?? []).map((validation) => {
+    let cached: CompiledRule | undefined;
     return {
       *compiled() {
-        made ??= yield* compileRule(given, schema, given.optionalOldSelf ? optional() : plain(), sizeOf);
-        return made;
+        cached ??= yield* compileRule(validation, schema, validation.optionalOldSelf ? optional() : plain(), sizeOf);
+        return cached;
       },
     };
   });
 }
 
 function* compileRule(
-  given: ValidationRule,
+  validation: ValidationRule,
   schema: Schema,
   environment: Environment,
   sizeOf: SizeOf,
 ): Steps<CompiledRule> {
-  const { rule, messageExpression, fieldPath } = given;
+  const { rule, messageExpression, fieldPath } = validation;
   const compiled = trimSpace(rule) === '' ? undefined : yield* compile(rule, environment, ruleOptions, sizeOf);
   const isRight = compiled !== undefined && compiled.expression.wrong === undefined;
   const message =
@@ -79,7 +79,7 @@ function* compileRule(
   // If the message does not compile, the path is not used either.
   const path = fieldPath && message?.wrong === undefined ? followPath(fieldPath, schema, { brackets: true }) : '';
   return {
-    given,
+    given: validation,
     rule: compiled?.expression,
     message,
     usesOldSelf: compiled?.usesOldSelf ?? false,

@@ -80,8 +80,8 @@ class Evaluation implements RuleFindings {
   readonly warnings: string[] = [];
   readonly #ratchet = new Ratchet();
   readonly #budget: Budget;
-  #over = false;
-  #told = 0;
+  #isOver = false;
+  #reportedChars = 0;
   #sinceStep = 0;
 
   constructor(budget: Budget) {
@@ -98,10 +98,10 @@ class Evaluation implements RuleFindings {
     if (value === null || value === undefined) return;
     yield* this.#rules(node, path, value, old, correlation);
     for (const branch of node.allOf) {
-      if (this.#over) return;
+      if (this.#isOver) return;
       yield* this.node(branch, path, value, old, { here: undefined, above: correlation.above });
     }
-    if (this.#over || typeof value !== 'object') return;
+    if (this.#isOver || typeof value !== 'object') return;
     yield* isList(value)
       ? this.#items(node, path, value, old, correlation)
       : this.#members(node, path, value, old, correlation);
@@ -119,7 +119,7 @@ class Evaluation implements RuleFindings {
     const oldItem = oldItems(old, schema);
     const correlatedItem = here && oldItems(here.old, schema);
     for (const [at, item] of value.entries()) {
-      if (this.#over) return;
+      if (this.#isOver) return;
       const before = oldItem(item);
       const counterpart = correlatedItem?.(item) ?? noOldValue;
       yield* this.node(items, index(path, at), item, before === noOldValue ? undefined : (before as Json), {
@@ -139,7 +139,7 @@ class Evaluation implements RuleFindings {
     const { values, properties } = node;
     if (values === undefined && properties.size === 0) return;
     for (const [name, member] of Object.entries(value)) {
-      if (this.#over) return;
+      if (this.#isOver) return;
       const inner = properties.get(name) ?? values;
       if (inner === undefined) continue;
       const before = oldMember(old, name);
@@ -192,14 +192,14 @@ class Evaluation implements RuleFindings {
           `'${tooCostly}': no further validation rules will be run due to call cost exceeds limit for rule: ${ruleText(given)}`,
         );
         this.#budget.left = -1;
-        this.#over = true;
+        this.#isOver = true;
         return;
       }
       if (answer.value instanceof Failure) complain(evaluationFailure(answer.value, given));
       else if (answer.value !== true && !this.#failed(node, compiled, { field: path, value, type, plain, correlation }))
         return;
       if (this.#isStep(answer.cost + unitsOfCall)) yield;
-      if (this.#over) return;
+      if (this.#isOver) return;
     }
   }
 
@@ -220,14 +220,15 @@ class Evaluation implements RuleFindings {
       if (!usesOldSelf && this.#isRatcheted(at.correlation)) this.#warn(violation);
       else this.#note(violation);
     };
-    const told = message && message.wrong === undefined ? this.#message(message.program, given, at.plain) : undefined;
-    if (told?.over !== undefined) {
-      add(invalid(field, at.type, told.over));
+    const evaluated =
+      message && message.wrong === undefined ? this.#message(message.program, given, at.plain) : undefined;
+    if (evaluated?.over !== undefined) {
+      add(invalid(field, at.type, evaluated.over));
       this.#budget.left = -1;
-      this.#over = true;
+      this.#isOver = true;
       return false;
     }
-    const detail = told?.text ?? (given.message ? trimSpace(given.message) : `failed rule: ${ruleText(given)}`);
+    const detail = evaluated?.text ?? (given.message ? trimSpace(given.message) : `failed rule: ${ruleText(given)}`);
     const isContainer = schema.type === 'object' || schema.type === 'array';
     add(brokenRule(field, { quoted: isContainer ? undefined : { value: at.value }, detail, reason: given.reason }));
     return true;
@@ -257,8 +258,8 @@ class Evaluation implements RuleFindings {
   }
 
   /** Evaluates a program. The `value` is undefined if the evaluation exceeded the cost limit of one expression. */
-  #evaluate(program: Program, given: Variables): { readonly value: Value | undefined; readonly cost: number } {
-    const { value, cost, isOverLimit = false } = program.evaluate(given);
+  #evaluate(program: Program, variables: Variables): { readonly value: Value | undefined; readonly cost: number } {
+    const { value, cost, isOverLimit = false } = program.evaluate(variables);
     return isOverLimit ? { value: undefined, cost: perCallLimit } : { value, cost };
   }
 
@@ -278,7 +279,7 @@ class Evaluation implements RuleFindings {
   #stop(field: string, type: string): void {
     this.#note(invalid(field, type, overBudget));
     this.#budget.left = -1;
-    this.#over = true;
+    this.#isOver = true;
   }
 
   #note(violation: Violation): void {
@@ -293,9 +294,9 @@ class Evaluation implements RuleFindings {
 
   /** Counts a finding; once the limit on findings in one response is reached, the evaluation ends. */
   #count({ field, body }: Violation): void {
-    this.#told += field.length + body.length;
-    if (this.#told > maxViolationChars || this.violations.length + this.warnings.length >= maxViolations)
-      this.#over = true;
+    this.#reportedChars += field.length + body.length;
+    if (this.#reportedChars > maxViolationChars || this.violations.length + this.warnings.length >= maxViolations)
+      this.#isOver = true;
   }
 }
 

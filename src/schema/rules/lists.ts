@@ -14,10 +14,10 @@ import { Duration, Failure, type ListValue, Timestamp, Uint, type Value } from '
  */
 
 /** Converts an item that was added to a list to the value that the list contains. */
-type See = (item: Value) => Value;
+type ShowItem = (item: Value) => Value;
 
 /** A list that grows at its end without copying: the cost of adding does not depend on the lengths of the lists. */
-export const atomicList = (list: ListValue, see: See): ListValue => ({
+export const atomicList = (list: ListValue, see: ShowItem): ListValue => ({
   kind: 'list',
   ofResource: true,
   size: list.size,
@@ -31,18 +31,18 @@ export const atomicList = (list: ListValue, see: See): ListValue => ({
  * they were sent, and others as expressions see them, so that integers of the type `number`, times and durations are
  * never found. Objects, lists and bytes cannot be looked up at all.
  */
-export function setList(list: ListValue, given: readonly Json[], see: See): ListValue {
+export function setList(list: ListValue, values: readonly Json[], see: ShowItem): ListValue {
   return setByKeys(
     list,
     see,
     once(() => {
-      spend(4 * given.length);
-      return new Set(given.map(givenKey));
+      spend(4 * values.length);
+      return new Set(values.map(givenKey));
     }),
   );
 }
 
-function setByKeys(list: ListValue, see: See, keys: () => ReadonlySet<string>): ListValue {
+function setByKeys(list: ListValue, see: ShowItem, keys: () => ReadonlySet<string>): ListValue {
   return {
     kind: 'list',
     ofResource: true,
@@ -103,10 +103,10 @@ function listByKeys(list: ListValue, keyOf: KeyOf, see: (item: JsonObject) => Va
     at: (index) => list.at(index),
     equals(other) {
       if (list.size !== other.size) return false;
-      for (const theirs of items(other)) {
-        const key = keyOf(theirs);
+      for (const item of items(other)) {
+        const key = keyOf(item);
         const at = key === undefined ? undefined : byKey().get(key);
-        const isSame = at !== undefined && compared(list.at(at), theirs, 'inside');
+        const isSame = at !== undefined && compared(list.at(at), item, 'inside');
         if (isSame !== true) return isSame;
       }
       return true;

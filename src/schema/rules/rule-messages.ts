@@ -10,10 +10,10 @@ import type { ValidationRule } from '../schema.js';
 export const ruleText = ({ rule, message }: ValidationRule): string => trimSpace(message ? message : rule);
 
 /** Returns the error text for a rule whose evaluation failed. */
-export const evaluationFailure = ({ message }: Failure, given: ValidationRule): string =>
+export const evaluationFailure = ({ message }: Failure, rule: ValidationRule): string =>
   message.startsWith('no such overload')
-    ? `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${ruleText(given)}`
-    : `${message} evaluating rule: ${ruleText(given)}`;
+    ? `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${ruleText(rule)}`
+    : `${message} evaluating rule: ${ruleText(rule)}`;
 
 /** Returns the violation of a rule, with the reason that the rule gives. */
 export function brokenRule(

@@ -24,7 +24,7 @@ export function celValue(value: Json | undefined, schema: Schema): Value {
   }
   if (schema.intOrString) {
     if (typeof value === 'string') return value;
-    return whole(value) ?? notIntOrString;
+    return integerOf(value) ?? notIntOrString;
   }
   switch (schema.type) {
     case 'object':
@@ -34,22 +34,22 @@ export function celValue(value: Json | undefined, schema: Schema): Value {
     case 'array':
       return listValue(value, schema);
     case 'string':
-      return typeof value === 'string' ? textValue(value, schema.format) : wrong('string', value);
+      return typeof value === 'string' ? textValue(value, schema.format) : invalidData('string', value);
     case 'number':
-      return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : wrong('float', value);
+      return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : invalidData('float', value);
     case 'integer':
-      return whole(value) ?? wrong('int', value);
+      return integerOf(value) ?? invalidData('int', value);
     case 'boolean':
-      return typeof value === 'boolean' ? value : wrong('bool', value);
+      return typeof value === 'boolean' ? value : invalidData('bool', value);
     default:
-      return new Unknown(value);
+      return new UnknownValue(value);
   }
 }
 
 /** Returns a whole resource as expressions see it. */
 export const celResource = (value: Json, schema: Schema): Value => celValue(value, withObjectMembers(schema));
 
-const whole = (value: Json): bigint | undefined =>
+const integerOf = (value: Json): bigint | undefined =>
   typeof value === 'bigint' ? value : Number.isInteger(value) ? BigInt(value as number) : undefined;
 
 const notIntOrString = new Failure('invalid data, expected XIntOrString value to be either a string or integer');
@@ -57,17 +57,17 @@ const notArray = new Failure('invalid data, expected an array for the provided s
 
 const goTypes = { string: 'string', boolean: 'bool' };
 const goTypeOf = (value: Json): string => {
-  if (whole(value) !== undefined) return 'int64';
+  if (integerOf(value) !== undefined) return 'int64';
   if (typeof value === 'number') return 'float64';
   if (Object.hasOwn(goTypes, typeof value)) return goTypes[typeof value as keyof typeof goTypes];
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}';
 };
-const wrong = (expected: string, value: Json): Failure => unlike(expected, goTypeOf(value));
-const unlike = (expected: string, found: string): Failure =>
+const invalidData = (expected: string, value: Json): Failure => expectedFailure(expected, goTypeOf(value));
+const expectedFailure = (expected: string, found: string): Failure =>
   new Failure(`invalid data, expected ${expected}, got ${found}`);
 
 /** A value without a type that expressions know, which can only be compared. */
-class Unknown implements JsonBacked {
+class UnknownValue implements JsonBacked {
   readonly kind = 'opaque';
   readonly name = 'unknown';
   readonly json: Json;
@@ -75,7 +75,7 @@ class Unknown implements JsonBacked {
     this.json = value;
   }
   equals(other: unknown): boolean {
-    return other instanceof Unknown && same(this.json, other.json);
+    return other instanceof UnknownValue && same(this.json, other.json);
   }
 }
 
@@ -125,8 +125,8 @@ class ObjectValue implements MapValue, JsonBacked {
 
   #sameUnknown(name: string, other: MapValue): EqualityResult {
     if (!(other instanceof ObjectValue)) return noSuchOverload;
-    const theirs = member(other.json, name);
-    return theirs === undefined || same(this.json[name], theirs);
+    const otherValue = member(other.json, name);
+    return otherValue === undefined || same(this.json[name], otherValue);
   }
 
   #schemaOf(name: string): Schema | undefined {
@@ -145,8 +145,8 @@ class ObjectValue implements MapValue, JsonBacked {
   }
 }
 
-const sameMembers = (ours: Value | undefined, theirs: Value | undefined): EqualityResult =>
-  ours === undefined || theirs === undefined ? ours === theirs : compared(ours, theirs, 'inside');
+const sameMembers = (left: Value | undefined, right: Value | undefined): EqualityResult =>
+  left === undefined || right === undefined ? left === right : compared(left, right, 'inside');
 
 function listValue(value: Json, { items, listType, listMapKeys = [] }: Schema): Value {
   if (!Array.isArray(value)) return notArray;
@@ -159,14 +159,14 @@ function listValue(value: Json, { items, listType, listMapKeys = [] }: Schema): 
 
 /** Returns an item that was added to a list. Its Go value is read as JSON again, which may fail. */
 function addedValue(item: Value, schema: Schema): Value {
-  if (item === null) return misread(schema, item);
+  if (item === null) return unreadableItem(schema, item);
   if (typeof item !== 'object') return celValue(item, schema);
   if (item instanceof Failure) return item;
   if (isJsonBacked(item)) return celValue(item.json, schema);
-  return 'ofResource' in item && item.ofResource ? item : misread(schema, item);
+  return 'ofResource' in item && item.ofResource ? item : unreadableItem(schema, item);
 }
 
-function misread({ intOrString, type }: Schema, item: Value): Value {
+function unreadableItem({ intOrString, type }: Schema, item: Value): Value {
   if (intOrString) return notIntOrString;
   switch (type) {
     case undefined:
@@ -176,7 +176,7 @@ function misread({ intOrString, type }: Schema, item: Value): Value {
     case 'array':
       return notArray;
     default:
-      return unlike({ ...goTypes, integer: 'int', number: 'float' }[type], goTypeOfValue(item));
+      return expectedFailure({ ...goTypes, integer: 'int', number: 'float' }[type], goTypeOfValue(item));
   }
 }
 

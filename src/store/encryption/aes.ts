@@ -9,7 +9,8 @@ const tagLength = 16;
 const blockLength = 16;
 
 const tooShort = (): Error => new Error('the stored data was shorter than the required size');
-const wrong = (cause: unknown): Error => new Error('the stored data was not encrypted with this key', { cause });
+const decryptionFailed = (cause: unknown): Error =>
+  new Error('the stored data was not encrypted with this key', { cause });
 
 /**
  * AES-GCM: random nonce, ciphertext, tag. The store's key is authenticated, so that a ciphertext cannot be moved to
@@ -35,7 +36,7 @@ export function aesGcm(secret: Buffer): Cipher {
       try {
         return Buffer.concat([decipher.update(encrypted.subarray(nonceLength, end)), decipher.final()]);
       } catch (error) {
-        throw wrong(error);
+        throw decryptionFailed(error);
       }
     },
   };
@@ -61,7 +62,7 @@ export function aesCbc(secret: Buffer): Cipher {
         JSON.parse(strictUtf8.decode(document));
         return document;
       } catch (error) {
-        throw wrong(error);
+        throw decryptionFailed(error);
       }
     },
   };

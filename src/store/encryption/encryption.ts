@@ -15,7 +15,7 @@ export interface Encryption {
    * Returns the document, and what identifies the key it was encrypted with.
    * @throws Error that says why it cannot be read
    */
-  decrypt(key: string, kept: Buffer): Decrypted;
+  decrypt(key: string, stored: Buffer): Decrypted;
   /**
    * Fetches the data keys needed to decrypt all of these; returns undefined if none has to be fetched. Never rejects:
    * if a key could not be fetched, `decrypt` fails. Absent if no provider fetches keys.
@@ -43,7 +43,7 @@ export interface Decrypted {
 export const encryptedPrefix = 'k8s:enc:';
 const prefixBytes = Buffer.from(encryptedPrefix);
 
-export const isEncrypted = (kept: Buffer): boolean => kept.subarray(0, prefixBytes.length).equals(prefixBytes);
+export const isEncrypted = (stored: Buffer): boolean => stored.subarray(0, prefixBytes.length).equals(prefixBytes);
 
 /** Whether a write now would encrypt the entry with another provider or key. */
 export const needsRewrite = (encryption: Encryption, { key, keptAs = '' }: Pick<Entry, 'key' | 'keptAs'>): boolean =>
@@ -53,9 +53,9 @@ export const needsRewrite = (encryption: Encryption, { key, keptAs = '' }: Pick<
  * Decrypts a document from its stored form.
  * @throws ApiError (500) that names the key of the document, and the reason
  */
-export function decryptDocument(encryption: Encryption, key: string, kept: Buffer): Decrypted {
+export function decryptDocument(encryption: Encryption, key: string, stored: Buffer): Decrypted {
   try {
-    return encryption.decrypt(key, kept);
+    return encryption.decrypt(key, stored);
   } catch (error) {
     throw internalError(`unable to transform key ${JSON.stringify(key)}: ${messageOf(error)}`, error);
   }
@@ -113,9 +113,9 @@ export const keyProvider = (prefix: string, cipher: Cipher, keptAs = prefix): Pr
 /** The provider that stores documents unencrypted. Rejects encrypted documents. */
 export const identity: Provider = keyProvider('', {
   encrypt: (_, document) => document,
-  decrypt(_, kept) {
-    if (isEncrypted(kept)) throw new Error('identity transformer tried to read encrypted data');
-    return kept;
+  decrypt(_, stored) {
+    if (isEncrypted(stored)) throw new Error('identity transformer tried to read encrypted data');
+    return stored;
   },
 });
 
@@ -156,10 +156,10 @@ export class ResourceEncryption implements Encryption {
     return prefix === '' ? encrypted : Buffer.concat([Buffer.from(prefix), encrypted]);
   }
 
-  decrypt(key: string, kept: Buffer): Decrypted {
+  decrypt(key: string, stored: Buffer): Decrypted {
     const ended = this.#begin('from_storage', key);
     let failed: { readonly prefix: string; readonly error: unknown } | undefined;
-    for (const { provider, encrypted } of this.#readers(key, kept)) {
+    for (const { provider, encrypted } of this.#readers(key, stored)) {
       const { prefix } = provider;
       try {
         const read = provider.decrypt(key, encrypted);
@@ -190,12 +190,12 @@ export class ResourceEncryption implements Encryption {
   }
 
   /** Yields the providers whose prefix the stored form has, with the part after the prefix. */
-  *#readers(key: string, kept: Buffer): Generator<{ readonly provider: Provider; readonly encrypted: Buffer }> {
+  *#readers(key: string, stored: Buffer): Generator<{ readonly provider: Provider; readonly encrypted: Buffer }> {
     for (const provider of this.#of(key)) {
       const { prefix } = provider;
       const start = Buffer.byteLength(prefix);
-      if (start === 0 || kept.toString('utf8', 0, start) === prefix)
-        yield { provider, encrypted: kept.subarray(start) };
+      if (start === 0 || stored.toString('utf8', 0, start) === prefix)
+        yield { provider, encrypted: stored.subarray(start) };
     }
   }
 
@@ -220,13 +220,13 @@ const plain = [identity] as const;
  */
 export function latest(current: () => Encryption): Encryption {
   const prepare = (all: readonly KeptDocument[]): Promise<void> | undefined => {
-    const asked = current();
-    return asked.prepare?.(all)?.then(() => (asked === current() ? undefined : prepare(all)));
+    const used = current();
+    return used.prepare?.(all)?.then(() => (used === current() ? undefined : prepare(all)));
   };
   return {
     writesAs: (key) => current().writesAs(key),
     encrypt: (key, document) => current().encrypt(key, document),
-    decrypt: (key, kept) => current().decrypt(key, kept),
+    decrypt: (key, stored) => current().decrypt(key, stored),
     prepare,
   };
 }

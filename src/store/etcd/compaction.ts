@@ -28,7 +28,7 @@ interface Compaction {
 }
 
 /** The version of the key when this server last read it, and etcd's revision then. */
-interface Seen {
+interface CompactionState {
   readonly version: bigint;
   readonly revision: Revision;
 }
@@ -39,7 +39,7 @@ interface Seen {
  */
 export async function compactNowAndThen(client: EtcdClient, compaction: Compaction): Promise<void> {
   const { everyMs, clock, log, signal } = compaction;
-  let seen: Seen = { version: 0n, revision: 0n };
+  let seen: CompactionState = { version: 0n, revision: 0n };
   while (true) {
     await clock.sleep(everyMs, signal);
     if (signal.aborted) return;
@@ -51,7 +51,11 @@ export async function compactNowAndThen(client: EtcdClient, compaction: Compacti
   }
 }
 
-async function compactInTurn(client: EtcdClient, { key, heard }: Compaction, seen: Seen): Promise<Seen> {
+async function compactInTurn(
+  client: EtcdClient,
+  { key, heard }: Compaction,
+  seen: CompactionState,
+): Promise<CompactionState> {
   const { revision, succeeded, found } = await client.txn({
     compare: [{ key, target: 'version', equals: seen.version }],
     success: { put: { key, value: Buffer.from(String(heard())) } },
@@ -62,11 +66,11 @@ async function compactInTurn(client: EtcdClient, { key, heard }: Compaction, see
   return { version: seen.version + 1n, revision };
 }
 
-/** Returns the revision that etcd's history is compacted to, if it is after `asked`; otherwise 0. */
-export async function oldestKept(client: EtcdClient, key: string, asked: Revision): Promise<Revision> {
+/** Returns the revision that etcd's history is compacted to, if it is after `requested`; otherwise 0. */
+export async function oldestKept(client: EtcdClient, key: string, requested: Revision): Promise<Revision> {
   try {
     // Revision 0 means the current one to etcd.
-    await client.range({ key, revision: asked < 1n ? 1n : asked });
+    await client.range({ key, revision: requested < 1n ? 1n : requested });
     return 0n;
   } catch (error) {
     if (!(error instanceof RevisionOutOfRange)) throw error;

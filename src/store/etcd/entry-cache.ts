@@ -21,9 +21,9 @@ export class EntryCache {
       this.#entries.set(key, known);
       return known;
     }
-    const made = make();
-    if (known === undefined || known.revision < revision) this.#keep(made);
-    return made;
+    const created = make();
+    if (known === undefined || known.revision < revision) this.#keep(created);
+    return created;
   }
 
   #keep(entry: Entry): void {

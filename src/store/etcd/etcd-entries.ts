@@ -43,8 +43,8 @@ export class EtcdEntries {
   }
 
   /** Returns the entry of an etcd key. Throws if it cannot be read. */
-  entry({ key: whole, modRevision, value }: KeyValue): Entry {
-    const key = whole.slice(this.etcdKey('').length);
+  entry({ key: fullKey, modRevision, value }: KeyValue): Entry {
+    const key = fullKey.slice(this.etcdKey('').length);
     return this.#cache.entry(key, modRevision, () => decodeEntry({ key, modRevision, value }, this.#encryption));
   }
 
@@ -55,8 +55,8 @@ export class EtcdEntries {
     } catch (error) {
       onUnread?.(error);
       const { key, modRevision: revision, value } = kv;
-      const about = { key: key.slice(this.etcdKey('').length), revision, revisionAt: -1, kept: unpooled(value) };
-      return new UnreadEntry(about, () => {
+      const fields = { key: key.slice(this.etcdKey('').length), revision, revisionAt: -1, kept: unpooled(value) };
+      return new UnreadEntry(fields, () => {
         throw error;
       });
     }

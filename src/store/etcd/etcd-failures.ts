@@ -36,11 +36,11 @@ const refusals: ReadonlySet<status> = new Set([
 ]);
 
 /**
- * Returns a function that maps a failure of the etcd at these endpoints to the error to report; `how` describes the
+ * Returns a function that maps a failure of the etcd at these endpoints to the error to report; `connection` describes the
  * connection if etcd does not answer.
  */
 export const failureOf =
-  (where: string, how: string) =>
+  (where: string, connection: string) =>
   (error: ServiceError | null): Error => {
     if (error === null) return new StoreUnavailable(`etcd at ${where} ended the answer early`);
     const { code, details } = error;
@@ -52,6 +52,6 @@ export const failureOf =
     // For example, a document is too large, or etcd has no space left: etcd does answer.
     if (refusals.has(code)) return new Error(details, { cause: error });
     // The library appends notes of its resolver, which are empty for most addresses.
-    const why = details.replace(/\. Resolution note: $/, '');
-    return new StoreUnavailable(`etcd at ${where} does not answer${how}: ${why}`, { cause: error });
+    const message = details.replace(/\. Resolution note: $/, '');
+    return new StoreUnavailable(`etcd at ${where} does not answer${connection}: ${message}`, { cause: error });
   };

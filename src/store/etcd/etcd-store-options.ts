@@ -21,14 +21,14 @@ export function etcdStoreOptions(endpoints: readonly string[], options: EtcdOpti
   };
 }
 
-const together = [
+const pairedOptions = [
   ['certificateFile', 'keyFile'],
   ['user', 'passwordFile'],
 ] as const;
 const forTls = ['caFile', 'certificateFile'] as const;
 
 function checkSecrets(secrets: EtcdFiles, secure: boolean): void {
-  for (const [one, other] of together) {
+  for (const [one, other] of pairedOptions) {
     if ((secrets[one] === undefined) !== (secrets[other] === undefined))
       throw new Error(`options etcd.${one} and etcd.${other} go together`);
   }

@@ -165,7 +165,7 @@ export class EtcdStore implements Store {
   async commit(write: Write): Promise<Entry> {
     this.#checkOpen();
     checkWrite(write);
-    const kept = this.#kept(write);
+    const encoded = this.#encode(write);
     const since = this.#heartbeat.heard;
     let unsure: StoreUnavailable | undefined;
     const until = this.#clock.monotonic() + this.#timeoutMs;
@@ -176,9 +176,9 @@ export class EtcdStore implements Store {
         const mayBeGone =
           unsure !== undefined && write.expect === 'absent' && (await this.#mayHaveChanged(write.key, since));
         // A write that expects revision 0 never succeeds and only reads.
-        const answer = await this.#send(mayBeGone ? { ...write, expect: 0n } : write, kept);
+        const answer = await this.#send(mayBeGone ? { ...write, expect: 0n } : write, encoded);
         await this.#entries.prepare(answer.found);
-        return this.#outcome(write, kept, answer, unsure);
+        return this.#outcome(write, encoded, answer, unsure);
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || error === unsure) throw error;
         unsure = error;
@@ -245,7 +245,7 @@ export class EtcdStore implements Store {
     }
   }
 
-  #kept({ key, document }: Write): Kept {
+  #encode({ key, document }: Write): EncodedWrite {
     const nonce = randomBytes(8);
     if (document === undefined) return { nonce, keptAs: '', value: Buffer.alloc(0) };
     const keptAs = this.#encryption.writesAs(key);
@@ -257,24 +257,24 @@ export class EtcdStore implements Store {
    * Makes one attempt. An attempt to create may be delayed by a member or connection that hangs, and meanwhile its key
    * may become absent again; so it succeeds only if no heartbeat has been written since.
    */
-  async #send({ key: own, document, expect }: Write, { value }: Kept): Promise<TxnResponse> {
+  async #send({ key: own, document, expect }: Write, { value }: EncodedWrite): Promise<TxnResponse> {
     const key = this.#entries.etcdKey(own);
     // In etcd an absent key has revision 0, and a write never expects that of an existing one.
     const equals = expect === 'absent' ? 0n : expect === 0n ? -1n : expect;
     const compare: Compare = { key, target: 'modRevision', equals };
     const success: Operation = document === undefined ? { delete: { key } } : { put: { key, value } };
-    const look: Operation = { range: { key } };
-    if (expect !== 'absent') return this.#client.txn({ compare: [compare], success, failure: [look] });
+    const readKey: Operation = { range: { key } };
+    if (expect !== 'absent') return this.#client.txn({ compare: [compare], success, failure: [readKey] });
     const heartbeat = this.#entries.metaKey('heartbeat');
     while (true) {
       const beat = this.#heartbeat.lastBeat;
       const answer = await this.#client.txn({
         compare: [compare, { key: heartbeat, target: 'modRevision', equals: beat }],
         success,
-        failure: [look, { range: { key: heartbeat } }],
+        failure: [readKey, { range: { key: heartbeat } }],
       });
-      const [there, { modRevision: beatNow } = { modRevision: 0n }] = answer.found;
-      if (answer.succeeded || there !== undefined || beatNow === beat) return answer;
+      const [found, { modRevision: beatNow } = { modRevision: 0n }] = answer.found;
+      if (answer.succeeded || found !== undefined || beatNow === beat) return answer;
       this.#heartbeat.found(beatNow);
       this.#checkOpen();
     }
@@ -284,16 +284,16 @@ export class EtcdStore implements Store {
    * Returns the entry, or throws the error, that a response means. `unsure` is the error of an earlier attempt that may
    * have been executed all the same.
    */
-  #outcome(write: Write, kept: Kept, answer: TxnResponse, unsure: StoreUnavailable | undefined): Entry {
+  #outcome(write: Write, encoded: EncodedWrite, answer: TxnResponse, unsure: StoreUnavailable | undefined): Entry {
     const { key, document } = write;
     const { succeeded, revision } = answer;
     const [kv] = answer.found;
     this.#heartbeat.hear(revision);
     if (succeeded && document !== undefined) {
-      return this.#entries.written(key, revision, () => changeOf(write, undefined, revision, kept.keptAs).entry);
+      return this.#entries.written(key, revision, () => changeOf(write, undefined, revision, encoded.keptAs).entry);
     }
     if (succeeded && kv !== undefined) return atRevision(this.#entries.anyEntry(kv), revision);
-    if (unsure !== undefined && document !== undefined && kv !== undefined && hasNonce(kv.value, kept.nonce)) {
+    if (unsure !== undefined && document !== undefined && kv !== undefined && hasNonce(kv.value, encoded.nonce)) {
       return this.#entries.entry(kv);
     }
     if (unsure !== undefined) throw unsure;
@@ -366,7 +366,7 @@ export class EtcdStore implements Store {
 }
 
 /** The stored form of a document; empty for a deletion. */
-interface Kept {
+interface EncodedWrite {
   readonly nonce: Buffer;
   readonly keptAs: string;
   readonly value: Buffer;

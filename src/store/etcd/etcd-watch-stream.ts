@@ -35,30 +35,30 @@ export function openWatch(
   { reach, beginMs }: WatchReach,
 ): () => void {
   let stream: ClientDuplexStream<Uint8Array, WatchResponse> | undefined;
-  let over = false;
+  let isOver = false;
   let beginning: NodeJS.Timeout | undefined;
   const end = (error: Error): void => {
-    if (over) return;
-    over = true;
+    if (isOver) return;
+    isOver = true;
     clearTimeout(beginning);
     ended(error instanceof StoreUnavailable ? error : new StoreUnavailable(error.message, { cause: error }));
   };
   const begin = async (): Promise<void> => {
     const { member, metadata, refused, failed } = await reach();
-    if (over) return;
+    if (isOver) return;
     // With this, a member without a connection to the others ends the watch. Otherwise it would send nothing until it
     // is connected again.
     metadata.set('hasleader', 'true');
     stream = member.makeBidiStreamRequest('/etcdserverpb.Watch/Watch', asBuffer, decodeWatch, metadata);
     stream.on('data', (message: WatchResponse) => {
-      if (over) return;
+      if (isOver) return;
       clearTimeout(beginning);
       // For an expired token, etcd reports a missing permission.
       if (message.canceled) refused();
       response(message);
     });
     const fail = (error: ServiceError | null): void => {
-      if (!over) end(failed(error));
+      if (!isOver) end(failed(error));
     };
     stream.on('error', fail);
     stream.on('end', () => fail(null));
@@ -71,7 +71,7 @@ export function openWatch(
   };
   begin().catch(end);
   return () => {
-    over = true;
+    isOver = true;
     clearTimeout(beginning);
     stream?.cancel();
   };

@@ -42,7 +42,7 @@ export class EtcdWatch {
   readonly #checkWentOn: () => Promise<void>;
   readonly #signal: AbortSignal;
   /** The events received so far of a revision that may have more. */
-  #begun: WatchEvent[] = [];
+  #partial: WatchEvent[] = [];
 
   constructor(client: EtcdClient, { entries, history, fanOut, clock, log, checkWentOn, signal }: EtcdWatchParts) {
     this.#client = client;
@@ -73,14 +73,14 @@ export class EtcdWatch {
   /** Resolves with the reason why the watch ended. */
   #watchOnce(): Promise<unknown> {
     const signal = this.#signal;
-    this.#begun = [];
+    this.#partial = [];
     return new Promise((resolve) => {
-      let over = false;
-      const end = (why: unknown): void => {
-        over = true;
+      let isOver = false;
+      const end = (failure: unknown): void => {
+        isOver = true;
         signal.removeEventListener('abort', onAbort);
         stop();
-        resolve(why);
+        resolve(failure);
       };
       const onAbort = (): void => end(undefined);
       const request = {
@@ -102,7 +102,7 @@ export class EtcdWatch {
           const { events } = response;
           const prepared = this.#entries.prepare(events.flatMap(({ kv, previous }) => [kv, previous]));
           queue.run(prepared, () => {
-            if (!over) take(response);
+            if (!isOver) take(response);
           });
         },
         ended: (error) => queue.run(undefined, () => end(error)),
@@ -114,8 +114,8 @@ export class EtcdWatch {
   #take({ events, compactRevision, fragment }: WatchResponse): void {
     const now = this.#clock.now();
     for (const event of events) {
-      if (event.kv.modRevision !== this.#begun[0]?.kv.modRevision) this.#takeRevision(now);
-      this.#begun.push(event);
+      if (event.kv.modRevision !== this.#partial[0]?.kv.modRevision) this.#takeRevision(now);
+      this.#partial.push(event);
     }
     if (!fragment) this.#takeRevision(now);
     if (compactRevision > this.#history.newest) this.#lose(compactRevision);
@@ -127,8 +127,8 @@ export class EtcdWatch {
    * program.
    */
   #takeRevision(now: number): void {
-    const [event, ...more] = this.#begun;
-    this.#begun = [];
+    const [event, ...more] = this.#partial;
+    this.#partial = [];
     if (event === undefined || event.kv.modRevision <= this.#history.newest) return;
     const { modRevision } = event.kv;
     const isEntry = ({ kv }: WatchEvent): boolean => kv.key.startsWith(this.#entries.etcdKey(''));

@@ -24,9 +24,9 @@ export async function openEtcdStore(options: EtcdStoreOptions): Promise<EtcdStor
       throw new StoreUnavailable(`no store in etcd under ${space}`);
     client = await withOffset(client, space, options.after ?? 0n);
     const { revision } = await client.range({ key: `${space}/meta/heartbeat` });
-    const wanted = revision - BigInt(options.replay ?? defaultReplay);
-    const oldest = await oldestKept(client, `${space}/meta/heartbeat`, wanted);
-    const start = { after: wanted > oldest ? wanted : oldest, now: revision };
+    const requested = revision - BigInt(options.replay ?? defaultReplay);
+    const oldest = await oldestKept(client, `${space}/meta/heartbeat`, requested);
+    const start = { after: requested > oldest ? requested : oldest, now: revision };
     const store = new EtcdStore(client, start, options);
     await store.begin(revision).catch((error: unknown) => store.close().then(() => Promise.reject(error)));
     return store;

@@ -22,7 +22,7 @@ export async function withOffset(client: EtcdClient, space: string, after: Revis
   // A client that continues from an earlier revision must list again rather than see no changes. The server that set the
   // offset may not have got this far.
   if (after > 0n) await compactTo(client, offset.since);
-  return moved(client, offset.by);
+  return offsetClient(client, offset.by);
 }
 
 interface Offset {
@@ -52,7 +52,7 @@ async function agreeOnOffset(client: EtcdClient, space: string, after: Revision)
 }
 
 /** Returns a client whose revisions are `by` higher than etcd's. */
-function moved(client: EtcdClient, by: Revision): EtcdClient {
+function offsetClient(client: EtcdClient, by: Revision): EtcdClient {
   const up = (revision: Revision): Revision => revision + by;
   // Earlier revisions are compacted, and etcd reports that for its first one.
   const down = (revision: Revision): Revision => (revision > by ? revision - by : 1n);

@@ -37,10 +37,10 @@ export interface Journal {
   fits(added: readonly EncodedRecord[]): boolean;
   /**
    * Resolves when the records are durable. Only one call at a time. Before earlier records are overwritten, awaits
-   * `kept` with the last revision of those.
+   * `ensureSaved` with the last revision of those.
    * @throws the system's errors, after which nothing may be appended
    */
-  append(added: readonly EncodedRecord[], kept: (last: Revision) => Promise<void>): Promise<void>;
+  append(added: readonly EncodedRecord[], ensureSaved: (last: Revision) => Promise<void>): Promise<void>;
   /** Starts from the beginning again: everything in the journal may be overwritten. */
   restart(): void;
   close(): void;
@@ -103,10 +103,10 @@ export function openJournal(directory: string, size: number): Journal {
   let newestOfOther: Revision = 0n;
   return {
     fits: (added) => encodedLength(added) <= half,
-    async append(added, kept) {
+    async append(added, ensureSaved) {
       const length = encodedLength(added);
       if (at + length > half) {
-        await kept(newestOfOther);
+        await ensureSaved(newestOfOther);
         newestOfOther = newest;
         start = half - start;
         at = 0;

@@ -47,7 +47,7 @@ export class JournaledLog implements RecordLog {
   #waitingBytes = 0;
   #waitingRemovals = 0;
   /** The last revision that was written to the database. */
-  #kept: Revision = 0n;
+  #lastInDatabase: Revision = 0n;
   /** Settles without an error once the waiting records are in the database, or are known never to be. */
   #keeping: Promise<void> | undefined;
   /** The names of the database's own logs whose directory entries are durable. */
@@ -118,7 +118,7 @@ export class JournaledLog implements RecordLog {
   }
 
   async #keepUpTo(revision: Revision): Promise<void> {
-    while (this.#kept < revision) {
+    while (this.#lastInDatabase < revision) {
       await this.#keep();
       this.#checkDatabase();
     }
@@ -142,7 +142,8 @@ export class JournaledLog implements RecordLog {
     try {
       await writeSteps(this.#database, steps);
       await this.#syncNewLogs();
-      this.#kept = steps.findLast(({ added }) => added.length > 0)?.added.at(-1)?.revision ?? this.#kept;
+      this.#lastInDatabase =
+        steps.findLast(({ added }) => added.length > 0)?.added.at(-1)?.revision ?? this.#lastInDatabase;
     } catch (cause) {
       this.#failure = { cause };
     }

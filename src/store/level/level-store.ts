@@ -45,7 +45,7 @@ const bytesAtOnce = 8 * 1_048_576;
 const removalsAtOnce = 2_048;
 
 /** A change that has a revision and waits for the disk. */
-interface Waiting {
+interface PendingWrite {
   readonly change: WrittenChange;
   /** The stored form of the document; empty for a deletion. */
   readonly kept: Buffer;
@@ -81,7 +81,7 @@ export class LevelStore implements Store {
   readonly #fanOut: FanOut;
   /** The keys with a write in progress, and a promise that settles (without an error) when its outcome is known. */
   readonly #busy = new Map<string, Promise<void>>();
-  #queue: Waiting[] = [];
+  #queue: PendingWrite[] = [];
   #flushing: Promise<void> | undefined;
   /** The promise for the batch whose writers are being notified. */
   #acknowledging: Promise<void> | undefined;
@@ -142,10 +142,10 @@ export class LevelStore implements Store {
     checkExpectation(write, actual);
     const { key } = write;
     const change = changeOf(write, actual, this.#last + 1n, this.#encryption.writesAs(key));
-    const kept = change.type === 'put' ? this.#encryption.encrypt(key, change.entry.bytes) : Buffer.alloc(0);
+    const stored = change.type === 'put' ? this.#encryption.encrypt(key, change.entry.bytes) : Buffer.alloc(0);
     this.#last = change.entry.revision;
     const durable = new Promise<void>((resolve, reject) => {
-      this.#queue.push({ change, kept, at: this.#clock.now(), resolve, reject });
+      this.#queue.push({ change, kept: stored, at: this.#clock.now(), resolve, reject });
     });
     const decided = durable.catch(() => {}).then(() => void this.#busy.delete(key));
     this.#busy.set(key, decided);
@@ -220,23 +220,23 @@ export class LevelStore implements Store {
    * Notifies the writers in the turn after subscribers were called, so that responses to writers do not delay the
    * subscribers.
    */
-  async #acknowledge(batch: readonly Waiting[]): Promise<void> {
+  async #acknowledge(batch: readonly PendingWrite[]): Promise<void> {
     await nextTurn();
     for (const { resolve } of batch) resolve();
     const last = batch.at(-1);
     if (last !== undefined) this.#records.acknowledge(last.change.entry.revision);
   }
 
-  #takeBatch(): readonly Waiting[] {
+  #takeBatch(): readonly PendingWrite[] {
     let bytes = 0;
-    const over = this.#queue.findIndex(({ kept }, index) => {
+    const end = this.#queue.findIndex(({ kept }, index) => {
       bytes += kept.length;
       return index === writesAtOnce || (index > 0 && bytes > bytesAtOnce);
     });
-    return this.#queue.splice(0, over === -1 ? this.#queue.length : over);
+    return this.#queue.splice(0, end === -1 ? this.#queue.length : end);
   }
 
-  #fail(cause: unknown, batch: readonly Waiting[]): void {
+  #fail(cause: unknown, batch: readonly PendingWrite[]): void {
     this.#log.error({ err: cause }, 'the store cannot write and was closed');
     this.#failure = new StoreClosed('the store could not write and was closed', { cause });
     for (const { reject } of [...batch, ...this.#queue.splice(0)]) reject(this.#failure);
@@ -294,9 +294,9 @@ export async function openLevelStore(directory: string, options: LevelStoreOptio
   return new LevelStore(options.wrapLog?.(records) ?? records, replayed, options);
 }
 
-const recordOf = ({ type, entry }: WrittenChange, kept: Buffer, at: number): LogRecord =>
+const recordOf = ({ type, entry }: WrittenChange, stored: Buffer, at: number): LogRecord =>
   type === 'put'
-    ? { type, key: entry.key, at, bytes: kept, revisionAt: entry.revisionAt }
+    ? { type, key: entry.key, at, bytes: stored, revisionAt: entry.revisionAt }
     : { type, key: entry.key, at };
 
 /** Returns the change that a record describes; undefined for the deletion of an absent key. */
@@ -335,11 +335,11 @@ function takeRemoval(
   garbage: WrittenChange[],
   mark: LogMark,
 ): { readonly removed: readonly Revision[]; readonly mark: LogMark } {
-  const taken = garbage.splice(0, removalsAtOnce);
-  const removed = taken.flatMap(({ type, entry, previous }) => [
+  const batch = garbage.splice(0, removalsAtOnce);
+  const removed = batch.flatMap(({ type, entry, previous }) => [
     ...(previous === undefined ? [] : [previous.revision]),
     ...(type === 'delete' ? [entry.revision] : []),
   ]);
-  const compacted = taken.at(-1)?.entry.revision ?? mark.compacted;
-  return { removed, mark: { compacted, records: mark.records + taken.length - removed.length } };
+  const compacted = batch.at(-1)?.entry.revision ?? mark.compacted;
+  return { removed, mark: { compacted, records: mark.records + batch.length - removed.length } };
 }

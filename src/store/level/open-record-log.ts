@@ -62,12 +62,12 @@ export async function openRecordLog(
     acknowledged = openAcknowledgedFile(directory);
     database = await openOrMake(directory, acknowledged);
     const begin: LogMark = { compacted: options.after ?? 0n, records: 0 };
-    const kept = await readAll(database, reader, directory);
-    if (kept === undefined) reader.mark(begin);
-    const recovered = readRest(directory, kept ?? begin.compacted, reader);
-    const last = recovered.at(-1)?.revision ?? kept;
+    const lastInDatabase = await readAll(database, reader, directory);
+    if (lastInDatabase === undefined) reader.mark(begin);
+    const recovered = readRest(directory, lastInDatabase ?? begin.compacted, reader);
+    const last = recovered.at(-1)?.revision ?? lastInDatabase;
     checkAcknowledged(acknowledged, last, directory);
-    if (kept === undefined) await database.put(markKey, encodeMark(begin), { sync: true });
+    if (lastInDatabase === undefined) await database.put(markKey, encodeMark(begin), { sync: true });
     await writeSteps(database, [{ added: recovered, removed: [], mark: undefined }]);
     // Before the journal is cleared, its records must be durable in the database; then the journal's own file must be
     // durable.
@@ -150,18 +150,18 @@ async function readAll(database: Database, reader: LogReader, directory: string)
 /**
  * Reads the records of the journal beyond the last revision of the database: they were durable when the process ended.
  */
-function readRest(directory: string, kept: Revision, reader: LogReader): readonly EncodedRecord[] {
-  const rest = readJournal(directory)
+function readRest(directory: string, lastInDatabase: Revision, reader: LogReader): readonly EncodedRecord[] {
+  const later = readJournal(directory)
     .flat()
-    .filter(({ revision }) => revision > kept);
-  let last = kept;
-  for (const { revision, bytes } of rest) {
+    .filter(({ revision }) => revision > lastInDatabase);
+  let last = lastInDatabase;
+  for (const { revision, bytes } of later) {
     if (revision !== ++last) throw damaged(directory, `revision ${last} is missing`);
     const record = decodeRecord(revision, bytes);
     if (record === undefined || !reader.record(revision, record))
       throw damaged(directory, `revision ${revision} does not follow from the ones before`);
   }
-  return rest;
+  return later;
 }
 
 function checkAcknowledged(file: AcknowledgedFile, last: Revision | undefined, directory: string): void {
@@ -170,8 +170,8 @@ function checkAcknowledged(file: AcknowledgedFile, last: Revision | undefined, d
   throw damaged(directory, `revision ${file.last} was acknowledged and is missing, the last one is ${last ?? 0n}`);
 }
 
-const damaged = (directory: string, how: string): StoreUnavailable =>
-  new StoreUnavailable(`the store in ${directory} is damaged: ${how}`);
+const damaged = (directory: string, problem: string): StoreUnavailable =>
+  new StoreUnavailable(`the store in ${directory} is damaged: ${problem}`);
 
 function unavailable(directory: string, error: unknown): StoreUnavailable {
   const { code, message } = innermost(error);

@@ -52,7 +52,7 @@ export interface KmsMetrics {
 }
 
 /** The data key that encrypts new documents. */
-interface Current {
+interface CurrentKey {
   readonly key: EncryptedKey;
   readonly cipher: Cipher;
   readonly validUntil: number;
@@ -66,7 +66,7 @@ interface Current {
 export class KmsProvider implements Provider {
   readonly prefix: string;
   readonly #parts: KmsParts;
-  #current: Current | undefined;
+  #current: CurrentKey | undefined;
   #problem: string | undefined;
   readonly #ciphers = new BoundedMap<string, Cipher>(keysKept);
   readonly #fetching = new Map<string, Promise<void>>();
@@ -109,8 +109,8 @@ export class KmsProvider implements Provider {
   encrypt(key: string, document: Buffer): Buffer {
     const current = this.#current;
     if (current === undefined || current.validUntil < this.#parts.clock.now()) {
-      const why = this.#problem ?? 'it did not answer in time';
-      throw internalError(`the key service ${this.#parts.name} cannot be used: ${why}`);
+      const problem = this.#problem ?? 'it did not answer in time';
+      throw internalError(`the key service ${this.#parts.name} cannot be used: ${problem}`);
     }
     this.#parts.metrics?.keyUsed('to_storage', current.key.keyId);
     return encodeEnvelope({ data: current.cipher.encrypt(key, document), key: current.key, type: keyTypes.seed });
