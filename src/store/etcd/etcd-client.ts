@@ -25,7 +25,7 @@ import {
 export interface EtcdClientOptions {
   /** `HOST:PORT` of each member, after `https://` for TLS. One is used until it fails. */
   readonly endpoints: readonly string[];
-  /** The timeout of a request, in milliseconds, and how long one is repeated while no member answers; default 10 seconds. */
+  /** The timeout of a request, in milliseconds, with the time that it waits for a connection; default 10 seconds. */
   readonly timeoutMs?: number;
 }
 
@@ -42,22 +42,29 @@ export interface EtcdClient {
   close(): void;
 }
 
-export const defaultTimeoutMs = 10_000;
-/** The pause between attempts while no member answers: an etcd that restarts is back within seconds. */
-export const retryMs = 100;
+/** How long a request without a connection may take to fail. */
+const reasonMs = 100;
 
 type Decode<T> = (bytes: Uint8Array) => T;
 
-export function createEtcdClient({ endpoints, timeoutMs = defaultTimeoutMs }: EtcdClientOptions): EtcdClient {
+export function createEtcdClient({ endpoints, timeoutMs = 10_000 }: EtcdClientOptions): EtcdClient {
   const members = new EtcdMembers(endpoints, timeoutMs);
   let session = new Session(undefined, authenticate);
   const where = endpoints.join(',');
   const failure = failureOf(where, endpoints.every(isSecure) ? '' : ' (it was asked without TLS)');
 
-  const once = <T>(path: string, request: Uint8Array, decode: Decode<T>, metadata = new Metadata()): Promise<T> =>
-    new Promise((resolve, reject) => {
+  const once = async <T>(
+    path: string,
+    request: Uint8Array,
+    decode: Decode<T>,
+    metadata = new Metadata(),
+  ): Promise<T> => {
+    const deadline = Date.now() + timeoutMs;
+    await members.connected(deadline);
+    return new Promise((resolve, reject) => {
       const { turn } = members;
-      const options = { deadline: Date.now() + timeoutMs };
+      // Without a connection the request fails with the reason for that.
+      const options = { deadline: Math.max(deadline, Date.now() + reasonMs) };
       const member = members.at(turn);
       member.makeUnaryRequest(`/etcdserverpb.${path}`, asBuffer, decode, request, metadata, options, (error, value) => {
         if (error === null && value !== undefined) return resolve(value);
@@ -65,17 +72,17 @@ export function createEtcdClient({ endpoints, timeoutMs = defaultTimeoutMs }: Et
         reject(failure(error));
       });
     });
+  };
 
   const retried = async <T>(call: () => Promise<T>): Promise<T> => {
-    const until = systemClock.monotonic() + timeoutMs;
+    const begun = systemClock.monotonic();
     for (let attempt = 0; ; attempt++) {
       try {
         return await call();
       } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error;
-        if (attempt < endpoints.length) continue;
-        if (systemClock.monotonic() >= until) throw error;
-        await systemClock.sleep(retryMs);
+        if (!(error instanceof StoreUnavailable) || attempt >= endpoints.length) throw error;
+        // The time that a request waits for a connection is spent once.
+        if (members.connectedAt < begun && systemClock.monotonic() >= begun + timeoutMs) throw error;
       }
     }
   };

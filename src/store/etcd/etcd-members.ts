@@ -13,6 +13,9 @@ const unlimited = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_messag
 const unshared = { 'grpc.use_local_subchannel_pool': 1 };
 const channelOptions = { ...keepAlive, ...reconnect, ...unlimited, ...unshared };
 
+/** How long one member is waited for before the next, in milliseconds. */
+const turnMs = 250;
+
 /** A member with its client. */
 interface Member {
   readonly endpoint: string;
@@ -27,6 +30,8 @@ export class EtcdMembers {
   #connect = connector();
   #members: Member[];
   #turn = 0;
+  #isClosed = false;
+  #connectedAt = Number.NEGATIVE_INFINITY;
 
   /** `connectMs` is how long connecting to a member may take, in milliseconds. */
   constructor(endpoints: readonly string[], connectMs: number) {
@@ -44,6 +49,27 @@ export class EtcdMembers {
     return this.#member(turn).client;
   }
 
+  /** When a request last found a member connected, by the monotonic clock. */
+  get connectedAt(): number {
+    return this.#connectedAt;
+  }
+
+  /**
+   * Resolves once the member in use is connected, or another, which is then used, or when the time is up: an etcd that
+   * restarts is back within seconds.
+   */
+  async connected(deadline: number): Promise<void> {
+    const before = this.#turn;
+    let turn = before;
+    // One after another: a member that was just passed over may still be connected.
+    while (!isReady(this.at(turn)) && !(await isReadyBy(this.at(turn), Math.min(deadline, Date.now() + turnMs)))) {
+      if (this.#isClosed || Date.now() >= deadline) return;
+      turn++;
+    }
+    if (before === this.#turn) this.#turn = turn;
+    this.#connectedAt = systemClock.monotonic();
+  }
+
   /**
    * Moves on from the member of that turn to the next one, unless that has happened already. gRPC waits without limit
    * for a member that accepts a connection and says nothing, so one that is not connected in time is connected to anew.
@@ -52,7 +78,7 @@ export class EtcdMembers {
     if (turn === this.#turn) this.#turn++;
     const member = this.#member(turn);
     if (systemClock.monotonic() - member.since < this.#connectMs) return;
-    if (member.client.getChannel().getConnectivityState(false) === connectivityState.READY) return;
+    if (isReady(member.client)) return;
     this.#members[turn % this.#members.length] = memberAt(member.endpoint, this.#connect);
     member.client.close();
   }
@@ -67,6 +93,7 @@ export class EtcdMembers {
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const { client } of this.#members) client.close();
   }
 
@@ -76,6 +103,13 @@ export class EtcdMembers {
     return member;
   }
 }
+
+const isReady = (client: Client): boolean =>
+  client.getChannel().getConnectivityState(false) === connectivityState.READY;
+
+/** Resolves with true once a client is connected; with false when the time is up or it is closed. */
+const isReadyBy = (client: Client, deadline: number): Promise<boolean> =>
+  new Promise((resolve) => client.waitForReady(deadline, (error) => resolve(error === undefined)));
 
 const memberAt = (endpoint: string, connect: (endpoint: string) => Client): Member => ({
   endpoint,

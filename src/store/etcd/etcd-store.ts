@@ -24,7 +24,7 @@ import {
 import { StoreUnavailable } from '../store-unavailable.js';
 import { changeOf, checkWrite } from '../write.js';
 import { compactNowAndThen, compactTo, oldestKept } from './compaction.js';
-import { defaultTimeoutMs, type EtcdClient, type EtcdClientOptions, retryMs } from './etcd-client.js';
+import type { EtcdClient, EtcdClientOptions } from './etcd-client.js';
 import { EtcdEntries } from './etcd-entries.js';
 import { RevisionOutOfRange } from './etcd-failures.js';
 import { etcdDefaults } from './etcd-options.js';
@@ -68,7 +68,6 @@ export interface EtcdStoreOptions extends EtcdClientOptions, HistoryLimits {
 }
 
 const scanAtOnce = 2_000;
-/** Attempts to write that are made in any case; more follow while no member answers, until a request's timeout has passed. */
 const commitAttempts = 3;
 const catchUpMs = 5_000;
 
@@ -92,7 +91,6 @@ export class EtcdStore implements Store {
   readonly #history: History;
   readonly #fanOut: FanOut;
   readonly #heartbeat: Heartbeat;
-  readonly #timeoutMs: number;
   readonly #stop = new AbortController();
   readonly #loops: Promise<void>[];
   #failure: StoreClosed | undefined;
@@ -116,7 +114,6 @@ export class EtcdStore implements Store {
     this.#entries = entries;
     this.#history = history;
     this.#fanOut = fanOut;
-    this.#timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
     this.#heartbeat = new Heartbeat(client, start.now, { key, history, clock, log, revision, signal });
     const checkWentOn = (): Promise<void> => this.#checkWentOn();
     const watch = new EtcdWatch(client, { entries, history, fanOut, clock, log, checkWentOn, signal });
@@ -168,8 +165,7 @@ export class EtcdStore implements Store {
     const encoded = this.#encode(write);
     const since = this.#heartbeat.heard;
     let unsure: StoreUnavailable | undefined;
-    const until = this.#clock.monotonic() + this.#timeoutMs;
-    for (let attempt = 1; ; attempt++) {
+    for (let attempt = 0; attempt < commitAttempts; attempt++) {
       try {
         // The key is absent again if what an earlier attempt created has been deleted; a revision never comes back.
         // Writing a heartbeat finds that out, and no earlier attempt can succeed after it.
@@ -182,13 +178,10 @@ export class EtcdStore implements Store {
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || error === unsure) throw error;
         unsure = error;
-        if (attempt >= commitAttempts) {
-          if (this.#clock.monotonic() >= until) throw error;
-          await this.#clock.sleep(retryMs, this.#stop.signal);
-        }
         this.#checkOpen();
       }
     }
+    throw unsure ?? new StoreUnavailable('etcd does not answer');
   }
 
   isStale(entry: Entry): boolean {
