@@ -228,7 +228,7 @@ describe.skipIf(!etcdInstalled)('when etcd is killed and comes back', () => {
     const store = await open({ log: { ...silentLogger, warn: () => void ended++ } });
     const { revision } = await store.commit({ key: '/a', document: document('old'), expect: 'absent' });
     await etcd.kill();
-    // By then a request without patience would fail at once.
+    // By then a request that does not wait would fail.
     await vi.waitUntil(() => ended >= 3, { timeout: 5_000 });
     const asked = Promise.allSettled([
       store.get('/a').then((entry) => entry?.key),
