@@ -74,7 +74,7 @@ describe.skipIf(softHsm === undefined)('a CA whose key is in a token', async () 
 
   test.each([
     ['a wrong pin', { pin: '9999' }, 'the token "kedge" cannot be used: CKR_PIN_INCORRECT'],
-    ['a wrong token', { token: 'x' }, 'there is no token "x"'],
+    ['a wrong token', { token: 'x' }, 'no token "x"'],
     ['a wrong key', { key: 'x' }, 'the token has no private key "x"'],
     ['the key of another certificate', { key: 'other P-256' }, 'the key "other P-256" is not that of the certificate'],
     ['a wrong library', { library: '/nowhere.so' }, 'cannot load the PKCS#11 library /nowhere.so'],
