@@ -87,7 +87,7 @@ describe('an invalid conversion response', () => {
     ],
     ['another uid of the object', review(success(withMeta({ uid: 'w' }))), `${invalid}must have the same UID: u != w`],
     ['no metadata', review(success({ ...good, metadata: undefined })), `${invalid}must have the same name: a != `],
-    ['a string', review(success('x')), `${invalid}it is no object`],
+    ['a string', review(success('x')), `${invalid}it is not an object`],
     [
       'a label that is not a string',
       review(success(withMeta({ labels: { k: 5 } }))),
