@@ -64,6 +64,10 @@ export function jsonKind(value: ExactJson): string {
 export const cannotUnmarshal = (value: ExactJson, goType: string): string =>
   `json: cannot unmarshal ${jsonKind(value)} into Go value of type ${goType}`;
 
+/** Returns Go's error for a JSON value that does not fit a field (`TYPE.PATH`) of a Go struct. */
+export const cannotUnmarshalField = (value: ExactJson, field: string, goType: string): string =>
+  `json: cannot unmarshal ${jsonKind(value)} into Go struct field ${field} of type ${goType}`;
+
 /**
  * Parses a whole number of JSON (`-0` is 0): a bigint if a number would lose digits; undefined if it is not whole or
  * does not fit in 64 bits.

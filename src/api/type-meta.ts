@@ -1,4 +1,4 @@
-import { cannotUnmarshal, type ExactJson, isMembers, jsonKind, membersOf } from './json-exact.js';
+import { cannotUnmarshal, cannotUnmarshalField, type ExactJson, isMembers, membersOf } from './json-exact.js';
 
 /** `apiVersion` and `kind` of a body; empty if absent. */
 export interface TypeMeta {
@@ -24,7 +24,7 @@ export function typeMetaIn(value: ExactJson): TypeMeta | { readonly wrong: strin
       const field = names.get(name) ?? names.get(name.toLowerCase());
       if (field === undefined || member === null) continue;
       if (typeof member === 'string') found[field] = member;
-      else wrong ??= `json: cannot unmarshal ${jsonKind(member)} into Go struct field .${field} of type string`;
+      else wrong ??= cannotUnmarshalField(member, `.${field}`, 'string');
     }
   }
   return wrong === undefined ? found : { wrong: `couldn't get version/kind; json parse error: ${wrong}` };

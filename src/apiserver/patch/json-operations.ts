@@ -1,6 +1,6 @@
 import { badRequest, entityTooLarge } from '../../api/errors.js';
 import { quote } from '../../api/go-text.js';
-import { cannotUnmarshal, jsonKind, type Members, membersOf } from '../../api/json-exact.js';
+import { cannotUnmarshal, cannotUnmarshalField, type Members, membersOf } from '../../api/json-exact.js';
 import { isList, isObject, type JsonObject, member } from '../../api/object.js';
 import type { PatchOperation } from '../../api/patch-operation.js';
 import { type PatchText, parsePatch } from './patch-type.js';
@@ -102,7 +102,7 @@ function* complaintsAbout(item: Members, index: number, repeated: RepeatedMember
 function checkTypes(item: Members, refuse: (message: string) => Error): void {
   for (const [name, value] of membersOf(item)) {
     if (!texts.has(name) || value === null || typeof value === 'string') continue;
-    throw refuse(`json: cannot unmarshal ${jsonKind(value)} into Go struct field jsonPatchOp.${name} of type string`);
+    throw refuse(cannotUnmarshalField(value, `jsonPatchOp.${name}`, 'string'));
   }
 }
 

@@ -1,5 +1,5 @@
 import { quote, quoteList } from '../../api/go-text.js';
-import { jsonKind } from '../../api/json-exact.js';
+import { cannotUnmarshalField } from '../../api/json-exact.js';
 import type { Json } from '../../api/object.js';
 import { goTimeText } from '../../api/time.js';
 import { AuthenticationError } from '../authenticator.js';
@@ -43,8 +43,8 @@ export function checkTypes(claims: Claims): void {
 
 /** Returns Go's error for a claim of a wrong type. */
 function wrongType(name: string, value: unknown): string | undefined {
-  const mismatch = (given: unknown, type: string): string =>
-    `json: cannot unmarshal ${jsonKind(given as Json)} into Go struct field idToken.${name} of type ${type}`;
+  const mismatch = (claim: unknown, type: string): string =>
+    cannotUnmarshalField(claim as Json, `idToken.${name}`, type);
   const isText = (one: unknown): boolean => typeof one === 'string' || one === null;
   switch (name) {
     case 'sub':

@@ -1,9 +1,9 @@
-import { jsonKind } from '../../api/json-exact.js';
+import { cannotUnmarshalField } from '../../api/json-exact.js';
 import { isObject, type Json } from '../../api/object.js';
 
 /**
- * Readers of members of a review's status. An absent or null member has the empty value. One of another type is an error,
- * with Go's text: guessing what a webhook meant could let somebody in. `field` is the member's place in the Go types.
+ * Readers of the members of a review's status. Absent and null members have the empty value. A member of another type is
+ * an error, with Go's text: guessing what a webhook meant could grant access. `field` is the field of the Go type.
  */
 
 export const flagIn = (value: unknown, field: string): boolean =>
@@ -24,5 +24,5 @@ const isAbsent = (value: unknown): value is undefined | null => value === undefi
 
 function ofType<T>(fits: boolean, value: unknown, field: string, type: string): T {
   if (fits) return value as T;
-  throw new Error(`json: cannot unmarshal ${jsonKind(value as Json)} into Go struct field ${field} of type ${type}`);
+  throw new Error(cannotUnmarshalField(value as Json, field, type));
 }

@@ -35,9 +35,9 @@ const unreliable =
     watch(request, { response, ended }) {
       let over = false;
       const stop = client.watch(request, {
-        response(told) {
+        response(message) {
           if (over) return;
-          if (!trouble.begun || !random.oneIn(40)) return response(told);
+          if (!trouble.begun || !random.oneIn(40)) return response(message);
           over = true;
           stop();
           ended(new StoreUnavailable('the watch broke'));
@@ -48,21 +48,21 @@ const unreliable =
     },
   });
 
-/** One change as it is told, or as it was acknowledged; no value: deleted. */
-interface Told {
+/** A change as emitted or as acknowledged; without a value, a deletion. */
+interface HistoryEvent {
   readonly revision: Revision;
   readonly key: string;
   readonly value: Json | undefined;
 }
 
-/** A write that was acknowledged, with the revision that it was to replace. */
-interface Acknowledged extends Told {
+/** An acknowledged write, with the revision that it replaced. */
+interface Acknowledged extends HistoryEvent {
   readonly expected: Revision;
 }
 
 const keys = ['/a', '/b', '/c'];
 
-/** Writes to random keys through random stores. Returns what was acknowledged, and the values that were refused. */
+/** Writes to random keys through random stores. Returns the acknowledged writes, and the values of rejected ones. */
 async function writeSome(name: string, stores: readonly EtcdStore[], random: Random) {
   const acknowledged: Acknowledged[] = [];
   const refused: Json[] = [];
@@ -90,12 +90,12 @@ const lastKey = '/last';
 
 /** Follows the changes after a revision up to that of the last key, a few from each store in turn. */
 async function follow(stores: readonly EtcdStore[], after: Revision, random: Random) {
-  const told: Told[] = [];
+  const events: HistoryEvent[] = [];
   let revision = after;
-  for (let turn = random.below(stores.length); told.at(-1)?.key !== lastKey; turn++) {
+  for (let turn = random.below(stores.length); events.at(-1)?.key !== lastKey; turn++) {
     const batches = changeBatches((stores[turn % stores.length] as EtcdStore).changes('/', revision));
-    const enough = told.length + 1 + random.below(20);
-    while (told.length < enough && told.at(-1)?.key !== lastKey) {
+    const enough = events.length + 1 + random.below(20);
+    while (events.length < enough && events.at(-1)?.key !== lastKey) {
       for (const change of (await batches.next()).value ?? []) {
         if (change.type === 'progress') {
           if (change.revision > revision) revision = change.revision;
@@ -103,15 +103,15 @@ async function follow(stores: readonly EtcdStore[], after: Revision, random: Ran
         }
         expect(change.entry.revision).toBeGreaterThan(revision);
         ({ revision } = change.entry);
-        told.push({ revision, key: change.entry.key, value: change.type === 'put' ? change.entry.value : undefined });
+        events.push({ revision, key: change.entry.key, value: change.type === 'put' ? change.entry.value : undefined });
       }
     }
     await batches.return?.();
   }
-  return told;
+  return events;
 }
 
-/** Reads everything in pages, each from another store, until told to stop. */
+/** Reads everything in pages, each from another store, until `isOver`. */
 async function readPages(stores: readonly EtcdStore[], isOver: () => boolean, random: Random) {
   const lists: { readonly revision: Revision; readonly values: readonly Json[] }[] = [];
   while (!isOver()) {
@@ -125,13 +125,13 @@ async function readPages(stores: readonly EtcdStore[], isOver: () => boolean, ra
 }
 
 /** The values at a revision, in the order of their keys. */
-function valuesAt(told: readonly Told[], revision: Revision): readonly Json[] {
-  const live = new Map(told.filter((change) => change.revision <= revision).map(({ key, value }) => [key, value]));
+function valuesAt(events: readonly HistoryEvent[], revision: Revision): readonly Json[] {
+  const live = new Map(events.filter((change) => change.revision <= revision).map(({ key, value }) => [key, value]));
   return keys.flatMap((key) => live.get(key) ?? []);
 }
 
 test.skipIf(!etcdInstalled).each([1, 2, 3])(
-  'whatever connections lose, every server tells each change once and in order, and no update is lost (%d)',
+  'stores with unreliable connections emit each change once and in order, and lose no update (seed %d)',
   async (seed) => {
     const random = randomFrom(seed);
     const trouble = { begun: false };
@@ -148,11 +148,11 @@ test.skipIf(!etcdInstalled).each([1, 2, 3])(
     const lists = await reading;
     trouble.begun = false;
     await stores[0]?.commit({ key: lastKey, document: document('last'), expect: 'absent' });
-    const [told = [], ...others] = await following;
-    for (const other of others) expect(other).toEqual(told);
+    const [events = [], ...others] = await following;
+    for (const other of others) expect(other).toEqual(events);
 
     const previous = new Map<string, Revision>();
-    const replaced = told.map(({ revision, key, value }) => {
+    const replaced = events.map(({ revision, key, value }) => {
       const expected = previous.get(key) ?? 0n;
       previous.set(key, value === undefined ? 0n : revision);
       return { revision, key, value, expected };
@@ -160,10 +160,10 @@ test.skipIf(!etcdInstalled).each([1, 2, 3])(
     const byRevision = new Map(replaced.map((change) => [change.revision, change]));
     for (const write of written.flatMap(({ acknowledged }) => acknowledged))
       expect(byRevision.get(write.revision)).toEqual(write);
-    const values = told.flatMap(({ value }) => value ?? []);
+    const values = events.flatMap(({ value }) => value ?? []);
     expect(new Set(values).size).toBe(values.length);
     for (const value of written.flatMap(({ refused }) => refused)) expect(values).not.toContain(value);
-    for (const { revision, values: listed } of lists) expect(listed).toEqual(valuesAt(told, revision));
+    for (const { revision, values: listed } of lists) expect(listed).toEqual(valuesAt(events, revision));
     await Promise.all(stores.map((store) => store.close()));
   },
   30_000,

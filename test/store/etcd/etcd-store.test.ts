@@ -223,7 +223,7 @@ describe.skipIf(!etcdInstalled)('when etcd is killed and comes back', () => {
     await store.close();
   });
 
-  test('what is asked meanwhile waits for it', async () => {
+  test('requests wait for it', async () => {
     let ended = 0;
     const store = await open({ log: { ...silentLogger, warn: () => void ended++ } });
     const { revision } = await store.commit({ key: '/a', document: document('old'), expect: 'absent' });
