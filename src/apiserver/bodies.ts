@@ -192,14 +192,14 @@ function* decodeCustom({ definition, parsed, validation, context, unrecognized }
   return { object };
 }
 
-/** Decodes the body of a custom resource, or an object that apply or a webhook `made`, and reports unknown fields. */
+/** Decodes the body of a custom resource, or an object that apply or a webhook made (`isGenerated`); reports unknown fields. */
 export function* decodeWithReader(
   { reader, kind }: ResourceDefinition,
   body: JsonObject,
-  { made = false } = {},
+  { isGenerated = false } = {},
 ): Steps<{ readonly object: ApiObject; readonly strict: readonly string[] }> {
   if (reader === undefined) throw new Error(`${kind} has no reader`);
-  const { object, unknownFields } = yield* reader.decode(body, { made });
+  const { object, unknownFields } = yield* reader.decode(body, { isGenerated });
   return { object, strict: unknownFields.map((path) => `unknown field "${path}"`) };
 }
 

@@ -121,7 +121,7 @@ export function* decodePatched(
   text: ParsedJson,
 ): ReturnType<typeof decodeResult> {
   yield* checkKind(served, definition, result);
-  return yield* decodeResult(definition, result, { made: true, text });
+  return yield* decodeResult(definition, result, { isGenerated: true, text });
 }
 
 /** Throws ApiError 500 for a custom resource that a patch moved to another group, which cannot be converted back. */

@@ -166,10 +166,10 @@ function* converted(definition: ResourceDefinition, result: JsonObject): Steps<A
   const failed = (message: string): MutationFailed =>
     new MutationFailed(`unable to convert unstructured object to ${goKind(definition)}: ${message}`);
   try {
-    if (definition.reader !== undefined) return (yield* decodeResult(definition, result, { made: true })).object;
+    if (definition.reader !== undefined) return (yield* decodeResult(definition, result, { isGenerated: true })).object;
     const fitting = yield* throughConverter(definition.schema, result, 'int');
     if (fitting.problem !== undefined) throw failed(fitting.problem);
-    return (yield* decodeResult(definition, fitting.value, { made: true })).object;
+    return (yield* decodeResult(definition, fitting.value, { isGenerated: true })).object;
   } catch (error) {
     throw error instanceof DecodeError ? failed(converterMessage(error)) : error;
   }

@@ -52,10 +52,10 @@ export const createWorkQueue = <K>(options: WorkQueueOptions<K>): WorkQueue<K> =
 export async function processQueue<K>(
   queue: WorkQueue<K>,
   signal: AbortSignal,
-  work: (lease: WorkItem<K>) => Promise<void>,
+  work: (item: WorkItem<K>) => Promise<void>,
 ): Promise<void> {
-  for (let lease = await queue.take(); lease !== undefined && !signal.aborted; lease = await queue.take()) {
-    await work(lease);
+  for (let item = await queue.take(); item !== undefined && !signal.aborted; item = await queue.take()) {
+    await work(item);
   }
 }
 
@@ -71,7 +71,7 @@ class KeyedQueue<K> implements WorkQueue<K> {
   readonly #working = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #delayed = new Delays<K>();
-  readonly #takers: ((lease: WorkItem<K> | undefined) => void)[] = [];
+  readonly #takers: ((item: WorkItem<K> | undefined) => void)[] = [];
   readonly #events: QueueEvents | undefined;
   #alarm: { readonly at: number; readonly stop: AbortController } | undefined;
   #closed = false;
@@ -103,8 +103,8 @@ class KeyedQueue<K> implements WorkQueue<K> {
   }
 
   take(): Promise<WorkItem<K> | undefined> {
-    const lease = this.#next();
-    if (lease !== undefined || this.#closed) return Promise.resolve(lease);
+    const item = this.#next();
+    if (item !== undefined || this.#closed) return Promise.resolve(item);
     return new Promise((resolve) => this.#takers.push(resolve));
   }
 

@@ -166,12 +166,12 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> extends Res
 /** Decodes the request bodies of one version. Pure. */
 export interface BodyReader<T extends ApiObject> {
   /**
-   * Prunes and defaults a body whose kind has been checked. Throws ApiError (400) if it cannot be decoded. For a body
-   * that apply or admission `made`, pruning waits until it is stored, and unreadable metadata is dropped.
+   * Prunes and defaults a body whose kind has been checked. Throws ApiError (400) if it cannot be decoded. A body
+   * that apply or admission made (`isGenerated`) is pruned when it is stored, and its unreadable metadata is dropped.
    */
   decode(
     body: JsonObject,
-    options: { readonly made: boolean },
+    options: { readonly isGenerated: boolean },
   ): Steps<{ readonly object: T; readonly unknownFields: readonly string[] }>;
   /** Returns an object that apply or admission made, pruned as it is when it is stored. */
   pruned(object: T): T;

@@ -10,11 +10,11 @@ const namesBytes = 65_535;
  * kube-apiserver, or none if their names do not fit into a handshake or TLS cannot read them.
  */
 export function acceptableCas(counting: () => string, log: Logger): () => string | undefined {
-  let known: { readonly pem: string; readonly told: string | undefined } = { pem: '', told: undefined };
+  let known: { readonly pem: string; readonly text: string | undefined } = { pem: '', text: undefined };
   return () => {
     const pem = counting();
-    if (pem !== known.pem) known = { pem, told: sendable(pem, log) };
-    return known.told;
+    if (pem !== known.pem) known = { pem, text: sendable(pem, log) };
+    return known.text;
   };
 }
 

@@ -26,7 +26,7 @@ interface Cursor {
   /** Position in the history of the next change to look at. */
   next: number;
   /** The last revision sent to the subscriber; -1 before any. */
-  told: Revision;
+  sent: Revision;
 }
 
 /** Limits on the changes that a subscriber in the past receives, and inspects, before other work has a turn. */
@@ -84,7 +84,7 @@ export class FanOut {
       if (this.#end !== undefined) return finish(subscriber, this.#end.error);
       const { oldest } = this.#history;
       if (after < oldest) return subscriber.error(new HistoryCompacted(after, oldest));
-      const cursor: Cursor = { prefix, after, subscriber, next: this.#history.positionAfter(after), told: -1n };
+      const cursor: Cursor = { prefix, after, subscriber, next: this.#history.positionAfter(after), sent: -1n };
       this.#all.add(cursor);
       subscriber.add(() => this.#leave(cursor));
       this.#tick();
@@ -142,7 +142,7 @@ export class FanOut {
         cursor.next = position + 1;
         if (revision <= cursor.after) continue;
         this.#called++;
-        cursor.told = revision;
+        cursor.sent = revision;
         if (isLost) cursor.subscriber.error(new HistoryCompacted(cursor.after, revision));
         else cursor.subscriber.next(change);
       }
@@ -171,25 +171,25 @@ export class FanOut {
         return;
       }
       sent++;
-      cursor.told = change.entry.revision;
+      cursor.sent = change.entry.revision;
       subscriber.next(change);
     }
     if (subscriber.closed) return;
     this.#join(cursor);
     if (this.#history.newest < after) this.#early.add(cursor);
-    else this.#tellProgress(cursor);
+    else this.#sendProgress(cursor);
   }
 
-  #tellProgress(cursor: Cursor): void {
-    cursor.told = this.#history.newest;
-    cursor.subscriber.next({ type: 'progress', revision: cursor.told });
+  #sendProgress(cursor: Cursor): void {
+    cursor.sent = this.#history.newest;
+    cursor.subscriber.next({ type: 'progress', revision: cursor.sent });
   }
 
   #greetEarly(): void {
     for (const cursor of [...this.#early]) {
       if (this.#history.newest < cursor.after) continue;
       this.#early.delete(cursor);
-      this.#tellProgress(cursor);
+      this.#sendProgress(cursor);
     }
   }
 
@@ -251,7 +251,7 @@ export class FanOut {
       const { newest } = this.#history;
       for (const group of [...this.#live.values()]) {
         for (const cursor of [...group]) {
-          if (!this.#early.has(cursor) && cursor.told < newest) this.#tellProgress(cursor);
+          if (!this.#early.has(cursor) && cursor.sent < newest) this.#sendProgress(cursor);
         }
       }
     }

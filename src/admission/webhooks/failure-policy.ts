@@ -26,7 +26,7 @@ export async function applyFailurePolicy<T>(
   const count = (code: number, rejection: Rejection | undefined) => {
     const milliseconds = clock.monotonic() - start;
     caller?.onWebhookLatency?.(type === 'admit' ? 'mutating-webhook' : 'validating-webhook', milliseconds);
-    metrics?.called({ webhook, sort: type, operation, seconds: milliseconds / 1_000, code, rejection });
+    metrics?.called({ webhook, type, operation, seconds: milliseconds / 1_000, code, rejection });
   };
   try {
     const value = await call();

@@ -51,7 +51,7 @@ export interface MatchParts {
 
 /** The MatchParts of one request. */
 export interface RequestMatchParts extends MatchParts {
-  readonly sort: WebhookType;
+  readonly type: WebhookType;
   readonly turns: TurnTaking;
 }
 
@@ -104,13 +104,13 @@ export async function invocationOf(
   if (namespace !== true) throw namespace;
   const conditions = webhook.matchConditions ?? [];
   if (conditions.length === 0) return { hook, as };
-  const { clock, metrics, sort, turns } = parts;
-  const seen = await convertForWebhook(sort, parts.kinds, current, as);
+  const { clock, metrics, type, turns } = parts;
+  const seen = await convertForWebhook(type, parts.kinds, current, as);
   const start = clock.monotonic();
   const verdict = await parts.evaluate(conditions, { attributes, seen, turns });
   metrics?.conditionsEvaluated({
     webhook: webhook.name,
-    sort,
+    type,
     operation: attributes.operation,
     seconds: (clock.monotonic() - start) / 1_000,
     verdict,

@@ -11,7 +11,7 @@ export interface WebhookMetrics {
   /** Records a call. `code` is that of the failure or denial, 200 if there is neither, and 0 for an internal error. */
   called(call: {
     readonly webhook: string;
-    readonly sort: WebhookType;
+    readonly type: WebhookType;
     readonly operation: AdmissionAttributes['operation'];
     readonly seconds: number;
     readonly code: number;
@@ -21,7 +21,7 @@ export interface WebhookMetrics {
   /** Records that match conditions were evaluated. `excluded`: the webhook is not called because of them. */
   conditionsEvaluated(judgement: {
     readonly webhook: string;
-    readonly sort: WebhookType;
+    readonly type: WebhookType;
     readonly operation: AdmissionAttributes['operation'];
     readonly seconds: number;
     readonly verdict: ConditionsVerdict;
@@ -60,14 +60,14 @@ export function webhookMetrics(metrics: Metrics, conditions: ConditionMetrics): 
     labels: conditionLabels,
   });
   return {
-    conditionsEvaluated({ webhook: name, sort: type, excluded: isExcluded, ...judgement }) {
+    conditionsEvaluated({ webhook: name, type, excluded: isExcluded, ...judgement }) {
       conditions({ ...judgement, name, kind: 'webhook', type });
       if (!isExcluded) return;
       // As in Kubernetes, exclusions have another name for the type.
       const named = type === 'validating' ? 'validate' : type;
       excluded.add({ name, kind: 'webhook', type: named, operation: judgement.operation });
     },
-    called({ webhook: name, sort: type, operation, seconds, code, rejection }) {
+    called({ webhook: name, type, operation, seconds, code, rejection }) {
       const rejected = String(rejection !== undefined);
       // Kubernetes counts codes beyond these as the next below.
       const shown = String(code >= 600 ? 600 : code);

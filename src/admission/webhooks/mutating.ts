@@ -53,7 +53,7 @@ async function run(
    */
   const dropsTimes = ({ as }: VersionedAttributes): boolean =>
     !isRepeat && !isPatched && kinds.hasFineTimes(as) && writesTimes(attributes);
-  const matching: RequestMatchParts = { ...parts, sort: 'admit', turns: new TurnTaking() };
+  const matching: RequestMatchParts = { ...parts, type: 'admit', turns: new TurnTaking() };
   for (const [index, hook] of parts.hooks().entries()) {
     const invocation = await invocationOf(hook, attributes, current, matching);
     if (invocation === undefined || (isRepeat && !reinvocation.isDue(hook.id))) continue;

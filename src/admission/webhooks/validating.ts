@@ -24,7 +24,7 @@ async function validate(attributes: AdmissionAttributes, parts: WebhookParts): P
   const versions = new Map<string, VersionedAttributes>();
   const calls: { readonly invocation: Invocation; readonly seen: VersionedAttributes }[] = [];
   const turns = new TurnTaking();
-  const matching: RequestMatchParts = { ...parts, sort: 'validating', turns };
+  const matching: RequestMatchParts = { ...parts, type: 'validating', turns };
   // Each call listens to the signal of the caller.
   if (attributes.caller !== undefined) setMaxListeners(0, attributes.caller.signal);
   for (const hook of parts.hooks()) {

@@ -180,25 +180,25 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
 
 /**
  * Decodes the result of a patch as an object of the kind, with its unknown fields; `read` is the object before
- * defaulting. A custom resource that apply or a webhook `made` is not decoded. `converts`: see `decodeText`. `text` is
+ * defaulting. A custom resource that apply or a webhook made (`isGenerated`) is not decoded. `converts`: see `decodeText`. `text` is
  * the result in the spelling of the patch.
  */
 export function* decodeResult(
   definition: ResourceDefinition,
   result: JsonObject,
   {
-    made = false,
+    isGenerated = false,
     converts = false,
     text = parsedPlain(result),
-  }: { readonly made?: boolean; readonly converts?: boolean; readonly text?: ParsedJson } = {},
+  }: { readonly isGenerated?: boolean; readonly converts?: boolean; readonly text?: ParsedJson } = {},
 ): Steps<DecodedObject & { readonly read: object }> {
   if (definition.reader !== undefined) {
     if (text.numberError !== undefined) throw new DecodeError(text.numberError);
     if (result['apiVersion'] === null) throw new DecodeError(nullVersionMessage);
     const { apiVersion, kind } = checkTypeMeta(typeMetaOf(result));
     if (kind === '') throw new DecodeError(`Object 'Kind' is missing in '${goJson(result)}'`);
-    const { object, strict } = yield* decodeWithReader(definition, result, { made });
-    if (made) checkVersioned({ apiVersion });
+    const { object, strict } = yield* decodeWithReader(definition, result, { isGenerated });
+    if (isGenerated) checkVersioned({ apiVersion });
     return { object: { ...object, apiVersion }, strict: [...text.duplicates, ...strict], read: result };
   }
   const { value, strict, emptyMembers } = yield* decodeText(definition.schema, text, { converts });
@@ -239,7 +239,7 @@ async function applyChange(
         },
         {
           isBuiltIn: definition.origin === 'built-in',
-          decode: (result) => decodeResult(definition, result, { made: true }),
+          decode: (result) => decodeResult(definition, result, { isGenerated: true }),
         },
       ),
     );

@@ -83,10 +83,10 @@ export const mayCreate = (parts: Parts, request: ApiRequest, user: UserInfo) => 
 
 /**
  * Returns a function that converts an object to the one that is returned to the caller. A custom resource that apply or
- * admission `made` keeps its unknown members until it is stored, but not in the response.
+ * admission made (`isGenerated`) keeps its unknown members until it is stored, but not in the response.
  */
-export const answerOf = ({ reader }: ResourceDefinition, made: boolean): ((object: ApiObject) => ApiObject) =>
-  made && reader !== undefined ? reader.pruned : (object) => object;
+export const answerOf = ({ reader }: ResourceDefinition, isGenerated: boolean): ((object: ApiObject) => ApiObject) =>
+  isGenerated && reader !== undefined ? reader.pruned : (object) => object;
 
 export function attributesOf(
   { definition, context, dryRun, options }: WriteRequest,

@@ -121,7 +121,7 @@ async function updateOnce(
   if (turns.isDue) await turns.next();
   const {
     object: sent,
-    made,
+    isGenerated,
     isAdmitted,
     emptyMembers,
   } = await admitted(parts, request, { key, update, previous }, turns);
@@ -157,7 +157,7 @@ async function updateOnce(
   await parts.admission.validate(attributesOf(request, 'UPDATE', judged, validatedAs.previous(previous)));
 
   if (!isReleased(definition, next, previous)) {
-    return storeUpdated(parts, request, { entry, previous, next, made }, turns);
+    return storeUpdated(parts, request, { entry, previous, next, isGenerated }, turns);
   }
   if (!request.dryRun) await parts.store.commit({ key: entry.key, document: undefined, expect: entry.revision });
   // Nothing was stored, and the object is returned as it was sent.
@@ -171,7 +171,7 @@ interface AdmittedUpdate extends EmptyMembers {
   /** Whether admission has changed the object. */
   readonly isAdmitted: boolean;
   /** Whether apply or admission made the object. */
-  readonly made: boolean;
+  readonly isGenerated: boolean;
 }
 
 async function admitted(
@@ -196,7 +196,7 @@ async function admitted(
   return {
     object: dedupeOwners(next, request.context, 'admission'),
     isAdmitted,
-    made: managed || isAdmitted,
+    isGenerated: managed || isAdmitted,
     // Admission sees, and returns, an object without its empty members.
     emptyMembers: isAdmitted ? undefined : emptyMembers,
   };
@@ -208,19 +208,19 @@ interface AgreedUpdate {
   readonly previous: ApiObject;
   readonly next: ApiObject;
   /** Whether apply or admission made the object. */
-  readonly made: boolean;
+  readonly isGenerated: boolean;
 }
 
 async function storeUpdated(
   parts: Parts,
   { definition, dryRun }: WriteRequest,
-  { entry, previous, next: agreed, made }: AgreedUpdate,
+  { entry, previous, next: agreed, isGenerated }: AgreedUpdate,
   turns: TurnTaking,
 ): Promise<WriteResult> {
   if (turns.isDue) await turns.next();
   // Managers whose values are unchanged have written nothing.
   const next = await runInTurns(ignoreTimestampChanges(previous, agreed), turns);
-  const answered = answerOf(definition, made)(next);
+  const answered = answerOf(definition, isGenerated)(next);
   const document = await encodeDocument(definition, next, turns);
   if (turns.isDue) await turns.next();
   if (sameDocument(document, entry) && !parts.store.isStale?.(entry))

@@ -61,16 +61,17 @@ export function* expressionViolations(
     for (const [place, nodeRule] of nodeRules(schema, declared).entries()) {
       if (found.length >= maxViolations || reportedChars > maxViolationChars) return found;
       yield;
-      const rule = yield* nodeRule.compiled();
+      const compiled = yield* nodeRule.compiled();
       yield;
       const field = index(at, place);
-      const cost = rule.rule && rule.rule.wrong === undefined ? (yield* rule.rule.cost()).max : 0;
+      const cost =
+        compiled.expression && compiled.expression.wrong === undefined ? (yield* compiled.expression.cost()).max : 0;
       limit(child(field, 'rule'), 'rule', cappedProduct(cost, cardinality(site, declared)));
-      for (const violation of ruleViolations(rule, field)) add(violation);
-      if (rule.message && rule.message.wrong === undefined) {
-        limit(child(field, 'messageExpression'), 'messageExpression', (yield* rule.message.cost()).max);
+      for (const violation of ruleViolations(compiled, field)) add(violation);
+      if (compiled.message && compiled.message.wrong === undefined) {
+        limit(child(field, 'messageExpression'), 'messageExpression', (yield* compiled.message.cost()).max);
       }
-      for (const violation of oldSelfViolations(rule, field, site.uncorrelatable)) add(violation);
+      for (const violation of oldSelfViolations(compiled, field, site.uncorrelatable)) add(violation);
     }
   }
   return [...found, ...totalViolations(estimated, path)];
@@ -108,17 +109,17 @@ function placeOf(
   };
 }
 
-function ruleViolations({ given, rule, message }: CompiledRule, field: string): readonly Violation[] {
+function ruleViolations({ rule, expression, message }: CompiledRule, field: string): readonly Violation[] {
   return [
-    ...(rule?.wrong === undefined ? [] : [invalid(child(field, 'rule'), internalRule(given), rule.wrong)]),
+    ...(expression?.wrong === undefined ? [] : [invalid(child(field, 'rule'), internalRule(rule), expression.wrong)]),
     ...(message?.wrong === undefined
       ? []
-      : [invalid(child(field, 'messageExpression'), internalRule(given), message.wrong)]),
+      : [invalid(child(field, 'messageExpression'), internalRule(rule), message.wrong)]),
   ];
 }
 
 function oldSelfViolations(
-  { given, usesOldSelf }: CompiledRule,
+  { rule, usesOldSelf }: CompiledRule,
   field: string,
   uncorrelatable: string | undefined,
 ): readonly Violation[] {
@@ -128,20 +129,14 @@ function oldSelfViolations(
       : [
           invalid(
             child(field, 'rule'),
-            given.rule,
+            rule.rule,
             `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`,
           ),
         ];
   }
-  return given.optionalOldSelf === undefined
+  return rule.optionalOldSelf === undefined
     ? []
-    : [
-        invalid(
-          child(field, 'optionalOldSelf'),
-          given.optionalOldSelf,
-          'may not be set if oldSelf is not used in rule',
-        ),
-      ];
+    : [invalid(child(field, 'optionalOldSelf'), rule.optionalOldSelf, 'may not be set if oldSelf is not used in rule')];
 }
 
 /** Returns how often a value can occur at a node in one object. */

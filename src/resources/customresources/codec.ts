@@ -36,7 +36,7 @@ const nothing: Schema = {};
 
 export function readerOf(parts: CodecParts): BodyReader<ApiObject> {
   return {
-    decode: (body, { made }) => (made ? readGenerated(body, parts) : decodeCustom(body, parts)),
+    decode: (body, { isGenerated }) => (isGenerated ? readGenerated(body, parts) : decodeCustom(body, parts)),
     pruned: (object) =>
       reshape(asJson(object), parts.schemaOf(parts.version) ?? nothing, parts) as unknown as ApiObject,
   };

@@ -20,9 +20,9 @@ type CompiledExpression =
 
 /** A compiled rule of a schema node. */
 export interface CompiledRule {
-  readonly given: ValidationRule;
-  /** The rule; undefined if it is empty. */
-  readonly rule: CompiledExpression | undefined;
+  readonly rule: ValidationRule;
+  /** The rule's expression; undefined if it is empty. */
+  readonly expression: CompiledExpression | undefined;
   /** The messageExpression; undefined if there is none, or if the rule itself does not compile. */
   readonly message: CompiledExpression | undefined;
   readonly usesOldSelf: boolean;
@@ -79,8 +79,8 @@ function* compileRule(
   // If the message does not compile, the path is not used either.
   const path = fieldPath && message?.wrong === undefined ? followPath(fieldPath, schema, { brackets: true }) : '';
   return {
-    given: validation,
-    rule: compiled?.expression,
+    rule: validation,
+    expression: compiled?.expression,
     message,
     usesOldSelf: compiled?.usesOldSelf ?? false,
     fieldPath: typeof path === 'string' ? undefined : path.text,

@@ -11,17 +11,18 @@ interface Correlated {
 }
 /** The stored counterparts of a value and its parents. */
 export interface Correlation {
-  readonly here: Correlated | undefined;
+  readonly current: Correlated | undefined;
   /** The counterpart of the nearest parent that has one. */
-  readonly above: Correlated | undefined;
+  readonly ancestor: Correlated | undefined;
 }
 
 /** Returns the correlation of a member. */
-export function memberOf({ here, above }: Correlation, name: string, schema: Schema): Correlation {
-  if (here === undefined) return { here, above };
+export function memberOf({ current, ancestor }: Correlation, name: string, schema: Schema): Correlation {
+  if (current === undefined) return { current, ancestor };
   // Both versions of an object are decoded as the same kind.
-  if (above === undefined && (name === 'apiVersion' || name === 'kind')) return { here: undefined, above: undefined };
-  const old = oldMember(here.old, name);
-  const value = oldMember(here.value, name);
-  return { here: old === noOldValue ? undefined : { value, old, schema }, above: here };
+  if (ancestor === undefined && (name === 'apiVersion' || name === 'kind'))
+    return { current: undefined, ancestor: undefined };
+  const old = oldMember(current.old, name);
+  const value = oldMember(current.value, name);
+  return { current: old === noOldValue ? undefined : { value, old, schema }, ancestor: current };
 }

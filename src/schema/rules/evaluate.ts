@@ -68,8 +68,8 @@ export function compileRules(schema: Schema, { isRoot }: { readonly isRoot: bool
     const evaluation = new Evaluation(budget);
     const node = root();
     if (node !== undefined) {
-      const here = ratcheting && previous !== undefined ? { value, old: previous, schema } : undefined;
-      yield* evaluation.node(node, path, value, previous, { here, above: undefined });
+      const current = ratcheting && previous !== undefined ? { value, old: previous, schema } : undefined;
+      yield* evaluation.node(node, path, value, previous, { current, ancestor: undefined });
     }
     return evaluation;
   };
@@ -99,7 +99,7 @@ class Evaluation implements RuleFindings {
     yield* this.#rules(node, path, value, old, correlation);
     for (const branch of node.allOf) {
       if (this.#isOver) return;
-      yield* this.node(branch, path, value, old, { here: undefined, above: correlation.above });
+      yield* this.node(branch, path, value, old, { current: undefined, ancestor: correlation.ancestor });
     }
     if (this.#isOver || typeof value !== 'object') return;
     yield* isList(value)
@@ -112,19 +112,19 @@ class Evaluation implements RuleFindings {
     path: string,
     value: readonly Json[],
     old: Json | undefined,
-    { here, above }: Correlation,
+    { current, ancestor }: Correlation,
   ): Steps<void> {
     const { items, schema } = node;
     if (items === undefined) return;
     const oldItem = oldItems(old, schema);
-    const correlatedItem = here && oldItems(here.old, schema);
+    const correlatedItem = current && oldItems(current.old, schema);
     for (const [at, item] of value.entries()) {
       if (this.#isOver) return;
       const before = oldItem(item);
       const counterpart = correlatedItem?.(item) ?? noOldValue;
       yield* this.node(items, index(path, at), item, before === noOldValue ? undefined : (before as Json), {
-        here: counterpart === noOldValue ? undefined : { value: item, old: counterpart, schema: items.schema },
-        above: here ?? above,
+        current: counterpart === noOldValue ? undefined : { value: item, old: counterpart, schema: items.schema },
+        ancestor: current ?? ancestor,
       });
     }
   }
@@ -176,26 +176,26 @@ class Evaluation implements RuleFindings {
     const optional = variables(self, seesOld ? optionalOf(old) : undefined);
 
     for (const compiled of rules) {
-      const { given, rule, usesOldSelf } = compiled;
-      if (rule === undefined) continue;
-      if (rule.wrong !== undefined) {
-        complain(`rule compile error: ${rule.wrong}`);
+      const { rule, expression, usesOldSelf } = compiled;
+      if (expression === undefined) continue;
+      if (expression.wrong !== undefined) {
+        complain(`rule compile error: ${expression.wrong}`);
         continue;
       }
-      const isOptional = given.optionalOldSelf === true;
+      const isOptional = rule.optionalOldSelf === true;
       if (usesOldSelf && before === undefined && !isOptional) continue;
-      const answer = this.#evaluate(rule.program, isOptional ? optional : plain);
+      const answer = this.#evaluate(expression.program, isOptional ? optional : plain);
       if (answer.cost > this.#budget.left) return this.#stop(field, type);
       this.#budget.left -= answer.cost;
       if (answer.value === undefined) {
         complain(
-          `'${tooCostly}': no further validation rules will be run due to call cost exceeds limit for rule: ${ruleText(given)}`,
+          `'${tooCostly}': no further validation rules will be run due to call cost exceeds limit for rule: ${ruleText(rule)}`,
         );
         this.#budget.left = -1;
         this.#isOver = true;
         return;
       }
-      if (answer.value instanceof Failure) complain(evaluationFailure(answer.value, given));
+      if (answer.value instanceof Failure) complain(evaluationFailure(answer.value, rule));
       else if (answer.value !== true && !this.#failed(node, compiled, { field: path, value, type, plain, correlation }))
         return;
       if (this.#isStep(answer.cost + unitsOfCall)) yield;
@@ -206,7 +206,7 @@ class Evaluation implements RuleFindings {
   /** Records that a rule is broken. Returns whether to continue. */
   #failed(
     { schema }: RuleNode,
-    { given, message, fieldPath, usesOldSelf }: CompiledRule,
+    { rule, message, fieldPath, usesOldSelf }: CompiledRule,
     at: {
       readonly field: string;
       readonly value: Json;
@@ -221,16 +221,16 @@ class Evaluation implements RuleFindings {
       else this.#note(violation);
     };
     const evaluated =
-      message && message.wrong === undefined ? this.#message(message.program, given, at.plain) : undefined;
+      message && message.wrong === undefined ? this.#message(message.program, rule, at.plain) : undefined;
     if (evaluated?.over !== undefined) {
       add(invalid(field, at.type, evaluated.over));
       this.#budget.left = -1;
       this.#isOver = true;
       return false;
     }
-    const detail = evaluated?.text ?? (given.message ? trimSpace(given.message) : `failed rule: ${ruleText(given)}`);
+    const detail = evaluated?.text ?? (rule.message ? trimSpace(rule.message) : `failed rule: ${ruleText(rule)}`);
     const isContainer = schema.type === 'object' || schema.type === 'array';
-    add(brokenRule(field, { quoted: isContainer ? undefined : { value: at.value }, detail, reason: given.reason }));
+    add(brokenRule(field, { quoted: isContainer ? undefined : { value: at.value }, detail, reason: rule.reason }));
     return true;
   }
 
@@ -271,8 +271,8 @@ class Evaluation implements RuleFindings {
     return true;
   }
 
-  #isRatcheted({ here, above }: Correlation): boolean {
-    const compared = here ?? above;
+  #isRatcheted({ current, ancestor }: Correlation): boolean {
+    const compared = current ?? ancestor;
     return compared !== undefined && this.#ratchet.unchanged(compared.value, compared.old, compared.schema);
   }
 

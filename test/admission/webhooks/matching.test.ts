@@ -144,7 +144,7 @@ const ask = async (webhook: Partial<ValidatingWebhook>, request = attributes(), 
     },
   ]);
   if (hook === undefined) throw new Error('no hook');
-  const matching = { ...parts, sort: 'validating' as const, turns: new TurnTaking(), ...given };
+  const matching = { ...parts, type: 'validating' as const, turns: new TurnTaking(), ...given };
   return invocationOf(hook, request, originalAttributes(request), matching);
 };
 
@@ -280,8 +280,8 @@ describe('match conditions', () => {
   ])('with the verdict %j and failurePolicy %s are counted', async (given, failurePolicy, expected) => {
     const counted: string[] = [];
     const metrics: WebhookMetrics = {
-      conditionsEvaluated: ({ webhook, sort, operation, verdict, excluded }) =>
-        counted.push(`${webhook} ${sort} ${operation} ${verdict.errors} ${excluded}`),
+      conditionsEvaluated: ({ webhook, type, operation, verdict, excluded }) =>
+        counted.push(`${webhook} ${type} ${operation} ${verdict.errors} ${excluded}`),
       called: () => {},
       failedOpen: () => {},
     };

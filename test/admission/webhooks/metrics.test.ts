@@ -6,23 +6,23 @@ import { openMetrics } from '../../../src/runtime/metrics.js';
 test.each([
   ['validating', 'validate'],
   ['admit', 'admit'],
-] as const)('a webhook of type %s that conditions exclude is counted as %s', async (sort, type) => {
+] as const)('a webhook of type %s that conditions exclude is counted as %s', async (type, exclusionType) => {
   const metrics = openMetrics();
   const { conditionsEvaluated } = webhookMetrics(metrics, conditionMetrics(metrics));
-  const judgement = { webhook: 'w', sort, operation: 'CREATE', seconds: 0.1 } as const;
+  const judgement = { webhook: 'w', type, operation: 'CREATE', seconds: 0.1 } as const;
   conditionsEvaluated({ ...judgement, verdict: { holds: false, errors: 1 }, excluded: true });
   conditionsEvaluated({ ...judgement, verdict: { holds: true, errors: 0 }, excluded: false });
   const { text } = await metrics.expose();
   const labels = (of: string): string => `{name="w",kind="webhook",type="${of}",operation="CREATE"} 1\n`;
-  expect(text).toContain(`apiserver_admission_match_condition_exclusions_total${labels(type)}`);
-  expect(text).toContain(`apiserver_admission_match_condition_evaluation_seconds_count${labels(sort)}`);
-  expect(text).toContain(`apiserver_admission_match_condition_evaluation_errors_total${labels(sort)}`);
+  expect(text).toContain(`apiserver_admission_match_condition_exclusions_total${labels(exclusionType)}`);
+  expect(text).toContain(`apiserver_admission_match_condition_evaluation_seconds_count${labels(type)}`);
+  expect(text).toContain(`apiserver_admission_match_condition_evaluation_errors_total${labels(type)}`);
 });
 
 test('a call is counted by its code, and a rejected call as rejected', async () => {
   const metrics = openMetrics();
   const { called } = webhookMetrics(metrics, conditionMetrics(metrics));
-  const call = { webhook: 'w', sort: 'validating', operation: 'CREATE', seconds: 0.1 } as const;
+  const call = { webhook: 'w', type: 'validating', operation: 'CREATE', seconds: 0.1 } as const;
   called({ ...call, code: 200, rejection: undefined });
   called({ ...call, code: 700, rejection: 'calling_webhook_error' });
   const { text } = await metrics.expose();

@@ -48,7 +48,7 @@ const codecOf = (definition: ResourceDefinition): NonNullable<ResourceDefinition
 };
 const decode = (definition: ResourceDefinition, body: JsonObject) => {
   if (definition.reader === undefined) throw new Error('no reader');
-  return runSync(definition.reader.decode(body, { made: false }));
+  return runSync(definition.reader.decode(body, { isGenerated: false }));
 };
 
 function create(definition: ResourceDefinition, body: JsonObject) {
