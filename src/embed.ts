@@ -18,6 +18,7 @@ import { checkOptions } from './server/check-options.js';
 import { type Core, openCore, type ServerContext, type TestHooks } from './server/core.js';
 import { openCustomResources } from './server/custom-resources.js';
 import { expireEvents } from './server/event-expiry.js';
+import { removeOldLedgerEntries } from './server/ledger-retention.js';
 import { ensureTokenTracking } from './server/legacy-token-tracking.js';
 import { type Listening, openListener } from './server/listening.js';
 import type { OpenedEncryption } from './server/open-encryption.js';
@@ -147,7 +148,7 @@ async function start(
   const runControllers = controllersFor(options, context, core, content);
   const listening = await openPort(options, context, core);
   if (options.onFailed !== undefined) void tellFailure(options.onFailed, context);
-  const expiring = expireOldEvents(options, context);
+  const expiring = Promise.all([expireOldEvents(options, context), removeOldRecords(options, context)]);
   const controllers = runControllers();
 
   const stop = async (): Promise<void> => {
@@ -305,4 +306,12 @@ async function expireOldEvents(
   { operations: { store }, clock, log, signal }: ServerContext,
 ): Promise<void> {
   if (seconds > 0) await expireEvents({ store, clock, log, seconds, signal });
+}
+
+/** Removes records of certificates that expired long ago until the server stops. */
+async function removeOldRecords(
+  { ledgerRetentionDays: days = optionDefaults.ledgerRetentionDays }: ServerOptions,
+  { operations: { store }, clock, log, signal }: ServerContext,
+): Promise<void> {
+  if (days > 0) await removeOldLedgerEntries({ store, clock, log, retentionMs: days * 86_400_000, signal });
 }

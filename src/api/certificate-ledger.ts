@@ -49,7 +49,7 @@ export interface LedgerEntrySpec {
   readonly hash: string;
 }
 
-/** Limits that keep a record to about 4 KB: records are never removed, and requesters choose names and subjects. */
+/** Limits that keep a record to about 4 KB: records are kept for long, and requesters choose names and subjects. */
 export const ledgerLimits = { records: 256, names: 20, nameBytes: 1_024, textBytes: 512 } as const;
 
 /** Returns the name of the entry with this sequence number. Names sort like the numbers. */

@@ -39,6 +39,11 @@ export class StoredObjects implements ObjectSource {
     return (entry !== undefined && isLarge(entry) ? await runInTurns(entry.read()) : entry?.value) as T | undefined;
   }
 
+  async hasAny(type: ResourceType): Promise<boolean> {
+    const { entries } = await this.#store.scan(storagePrefix(type), { limit: 1, tolerant: true });
+    return entries.length > 0;
+  }
+
   list<T extends ApiObject>(type: ResourceType<T>): readonly T[] | Promise<readonly T[]> {
     const collection = this.#collection(type);
     if (collection instanceof Collection) return collection.list() as readonly T[] | Promise<readonly T[]>;

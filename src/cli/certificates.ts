@@ -41,7 +41,7 @@ async function wholeLedger(client: Client): Promise<readonly CertificateLedgerEn
 }
 
 function sayVerdict(entries: readonly CertificateLedgerEntry[], noted: LedgerHead | undefined): void {
-  const { head, records, problems } = verifyLedger(
+  const { first, head, records, problems } = verifyLedger(
     entries.map(({ metadata, spec }) => ({ name: metadata.name ?? '', spec })),
     noted,
   );
@@ -49,6 +49,7 @@ function sayVerdict(entries: readonly CertificateLedgerEntry[], noted: LedgerHea
   if (problems.length > 0) throw new Error(`the ledger was tampered with: ${problems.length} problems`);
   const end = head.sequence === 0 ? 'empty' : `${head.sequence}:${head.hash}`;
   process.stdout.write(
-    `entries: ${entries.length}, certificates: ${records}; nothing was changed or removed\nend: ${end}\n`,
+    `entries: ${entries.length}${first === 1 ? '' : ` from entry ${first} on`}, certificates: ${records}; ` +
+      `nothing was changed or removed\nend: ${end}\n`,
   );
 }

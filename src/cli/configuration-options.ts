@@ -84,6 +84,7 @@ export interface Configuration {
     headersMs: number;
     idleMs: number;
   };
+  ledgerRetentionDays: number;
   eventTtlSeconds: number;
   shutdownDelayMs: number;
   graceMs: number;
@@ -138,6 +139,7 @@ export const defaults: Configuration = {
     headersMs: connectionLimits.headersMs,
     idleMs: connectionLimits.idleMs,
   },
+  ledgerRetentionDays: optionDefaults.ledgerRetentionDays,
   eventTtlSeconds: optionDefaults.eventTtlSeconds,
   shutdownDelayMs: 0,
   graceMs: optionDefaults.graceMs,

@@ -218,6 +218,7 @@ export const configuration = z.strictObject({
       idleMs: checkedBy<number>(members.connectionLimits.idleMs).default(defaults.limits.idleMs),
     })
     .prefault({}),
+  ledgerRetentionDays: checkedBy<number>(optionChecks.ledgerRetentionDays).default(defaults.ledgerRetentionDays),
   eventTtlSeconds: checkedBy<number>(optionChecks.eventTtlSeconds).default(defaults.eventTtlSeconds),
   shutdownDelayMs: checkedBy<number>(optionChecks.shutdownDelayMs).default(defaults.shutdownDelayMs),
   graceMs: checkedBy<number>(optionChecks.graceMs).default(defaults.graceMs),

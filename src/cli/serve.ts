@@ -72,6 +72,7 @@ export async function serve(file: string | undefined, flags: Flags): Promise<voi
     ...(caFiles === undefined ? {} : { signingCaFiles: caFiles }),
     certificates: certificatesOptions(configuration),
     ...operationsOf(configuration),
+    ledgerRetentionDays: configuration.ledgerRetentionDays,
     eventTtlSeconds: configuration.eventTtlSeconds,
     graceMs: configuration.graceMs,
     onFailed,

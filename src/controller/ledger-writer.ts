@@ -124,13 +124,22 @@ class Ledger {
     for (const { sha256 } of records) if (!this.#doubtful.has(sha256)) this.#doubtful.set(sha256, after);
   }
 
+  async #first(): Promise<LedgerEntrySpec | undefined> {
+    const { items } = await this.#resource.list({ limit: 1 });
+    return items[0]?.spec;
+  }
+
   async #at(sequence: number): Promise<LedgerEntrySpec | undefined> {
+    if (sequence === emptyLedger.sequence) return undefined;
     return (await this.#resource.get({ name: ledgerEntryName(sequence) }))?.spec;
   }
 
-  /** Finds the last entry. Sequence numbers have no gaps, so the number of requests is logarithmic. */
-  async #findHead(from: LedgerHead): Promise<LedgerHead> {
-    let last = from;
+  /**
+   * Finds the last entry from a known one on, or from the first one if that has been removed. Sequence numbers have no
+   * gaps, so the number of requests is logarithmic.
+   */
+  async #findHead(known: LedgerHead): Promise<LedgerHead> {
+    let last: LedgerHead = (await this.#at(known.sequence)) ?? (await this.#first()) ?? emptyLedger;
     let step = 1;
     for (
       let next = await this.#at(last.sequence + step);

@@ -157,8 +157,10 @@ const recordProblems = (record: Partial<LedgerRecord>, at: number): readonly str
     .map((member) => `records[${at}].${member} is not a time`),
 ];
 
-/** The result of verifying a whole ledger. */
+/** The result of verifying a ledger. */
 export interface LedgerVerdict {
+  /** The sequence number of the first entry; 1 for an empty ledger. */
+  readonly first: number;
   readonly head: LedgerHead;
   readonly records: number;
   /** The errors, in the order of the entries; empty if nothing was changed, removed or inserted. */
@@ -167,7 +169,7 @@ export interface LedgerVerdict {
 
 /**
  * Verifies a ledger from its first entry to its last. With a head recorded earlier, also detects whether entries at the
- * end were removed or everything was rewritten.
+ * end were removed or everything was rewritten. Only such a head makes a ledger valid whose first entries were removed.
  */
 export function verifyLedger(
   entries: readonly { readonly name: string; readonly spec: LedgerEntrySpec }[],
@@ -175,7 +177,10 @@ export function verifyLedger(
 ): LedgerVerdict {
   const ordered = [...entries].sort((a, b) => a.spec.sequence - b.spec.sequence);
   const problems: string[] = [];
-  let head = emptyLedger;
+  const first = ordered[0]?.spec;
+  const start: LedgerHead =
+    first === undefined ? emptyLedger : { sequence: first.sequence - 1, hash: first.previous ?? '' };
+  let head = start;
   for (const { name, spec } of ordered) {
     for (const problem of ledgerEntryProblems(name, spec)) problems.push(`entry ${name}: ${problem}`);
     if (spec.sequence !== head.sequence + 1) {
@@ -184,10 +189,17 @@ export function verifyLedger(
       problems.push(`entry ${name}: it does not continue the previous entry`);
     head = { sequence: spec.sequence, hash: spec.hash };
   }
-  if (noted !== undefined && noted.sequence > 0) {
-    const found = ordered.find(({ spec }) => spec.sequence === noted.sequence);
+  if ((noted ?? emptyLedger).sequence < start.sequence) {
+    problems.push(`entries up to ${start.sequence} are missing, and no end that was noted there or later was given`);
+  } else if (noted !== undefined) {
+    const found = [start, ...ordered.map(({ spec }) => spec)].find(({ sequence }) => sequence === noted.sequence);
     if (found === undefined) problems.push(`the ledger ends before entry ${noted.sequence}, which was noted`);
-    else if (found.spec.hash !== noted.hash) problems.push(`entry ${noted.sequence} is not the one that was noted`);
+    else if (found.hash !== noted.hash) problems.push(`entry ${noted.sequence} is not the one that was noted`);
   }
-  return { head, records: ordered.reduce((sum, { spec }) => sum + (spec.records?.length ?? 0), 0), problems };
+  return {
+    first: start.sequence + 1,
+    head,
+    records: ordered.reduce((sum, { spec }) => sum + (spec.records?.length ?? 0), 0),
+    problems,
+  };
 }

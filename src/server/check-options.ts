@@ -225,6 +225,7 @@ const top: Checks<ServerOptions> = {
   certificates,
   operations: fields(operations),
   eventTtlSeconds: seconds,
+  ledgerRetentionDays: count,
   shutdownDelayMs: milliseconds,
   graceMs: milliseconds,
 };

@@ -25,5 +25,6 @@ export const optionDefaults = {
   inFlight: defaultInFlightLimits,
   requestTimeoutMs: 60_000,
   eventTtlSeconds: 3_600,
+  ledgerRetentionDays: 0,
   graceMs: 10_000,
 } as const;

@@ -151,6 +151,10 @@ export interface ServerOptions {
   readonly certificates?: CertificateOptions;
   /** Metrics, audit log, and limits on requests. */
   readonly operations?: OperationsOptions;
+  /**
+   * Days for which the ledger keeps the record of a certificate after it has expired; 0, the default, keeps all records.
+   */
+  readonly ledgerRetentionDays?: number;
   /** Seconds for which events are kept after their last write, 3600 by default; 0 keeps them without limit. */
   readonly eventTtlSeconds?: number;
   /** Called for every authorized request before it is served. For tests. */

@@ -10,6 +10,10 @@ export class FixedObjects implements ObjectSource {
     return this.#of(type).get(`${key.namespace ?? ''}/${key.name}`) as T | undefined;
   }
 
+  async hasAny(type: ResourceType): Promise<boolean> {
+    return this.#of(type).size > 0;
+  }
+
   async list<T extends ApiObject>(type: ResourceType<T>): Promise<readonly T[]> {
     const known = this.#lists.get(type.plural);
     const list = known ?? [...this.#of(type).values()];

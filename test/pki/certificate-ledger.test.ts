@@ -128,11 +128,27 @@ describe('a ledger', () => {
   const whole = ledger(5);
   const headOf = (at: number) => ({ sequence: whole[at]?.spec.sequence ?? 0, hash: whole[at]?.spec.hash ?? '' });
   test('is complete, in any order of its entries', () => {
-    expect(verifyLedger([...whole].reverse(), headOf(2))).toEqual({ head: headOf(4), records: 10, problems: [] });
+    expect(verifyLedger([...whole].reverse(), headOf(2))).toEqual({
+      first: 1,
+      head: headOf(4),
+      records: 10,
+      problems: [],
+    });
     expect(verifyLedger([]).problems).toEqual([]);
   });
-  test('is incomplete without its first entry', () => {
-    expect(verifyLedger(whole.slice(1)).problems).toEqual(['entry 0000000000000002: entry 1 is missing before it']);
+  test.each([
+    ['nothing was noted', undefined],
+    ['an entry was noted that is missing and not the last one missing', headOf(0)],
+  ])('is incomplete without its first entries if %s', (_, noted) => {
+    expect(verifyLedger(whole.slice(2), noted).problems).toEqual([
+      'entries up to 2 are missing, and no end that was noted there or later was given',
+    ]);
+  });
+  test.each([1, 2, 4])('is complete without its first entries for a client that noted entry %i or later', (at) => {
+    expect(verifyLedger(whole.slice(2), headOf(at))).toEqual({ first: 3, head: headOf(4), records: 6, problems: [] });
+    expect(verifyLedger(whole.slice(2), { ...headOf(at), hash: 'x' }).problems).toEqual([
+      `entry ${at + 1} is not the one that was noted`,
+    ]);
   });
   test('is incomplete without one in between', () => {
     expect(verifyLedger(whole.filter((_, at) => at !== 2)).problems).toEqual([

@@ -17,11 +17,14 @@ export const certificateLedger = ({ objects }: { readonly objects: ObjectSource 
 
   async validate({ object }) {
     const { sequence, previous } = (object as CertificateLedgerEntry).spec;
-    if (sequence === 1) return;
-    const before = await objects.get(CertificateLedgerEntries, { name: ledgerEntryName(sequence - 1) });
-    if (before?.spec.hash === previous) return;
     const { group, plural } = CertificateLedgerEntries;
-    const name = ledgerEntryName(sequence);
-    throw conflict({ group, plural, name }, `it does not continue entry ${sequence - 1}`);
+    const subject = { group, plural, name: ledgerEntryName(sequence) };
+    if (sequence === 1) {
+      // The first entry may have been removed since.
+      if (await objects.hasAny(CertificateLedgerEntries)) throw conflict(subject, 'it is not the first entry');
+      return;
+    }
+    const before = await objects.get(CertificateLedgerEntries, { name: ledgerEntryName(sequence - 1) });
+    if (before?.spec.hash !== previous) throw conflict(subject, `it does not continue entry ${sequence - 1}`);
   },
 });

@@ -2,7 +2,7 @@ import type { LedgerEntrySpec } from '../certificate-ledger.js';
 import { kedgeNames } from '../kedge-names.js';
 import { type ApiObject, resourceType } from '../object.js';
 
-/** One page of the ledger of issued certificates. Never changed or deleted once it is written. */
+/** One page of the ledger of issued certificates. Never changed once it is written. */
 export interface CertificateLedgerEntry extends ApiObject {
   /** Records of this entry, and its link to the previous one. */
   readonly spec: LedgerEntrySpec;

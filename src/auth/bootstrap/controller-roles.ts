@@ -97,7 +97,7 @@ export function controllerRoles(
       requests('R'),
       rule('update', g.certificates, 'certificatesigningrequests/status'),
       rule('sign', g.certificates, 'signers', [...wellKnownNames, ...own]),
-      rule('create get', kedgeNames.group, CertificateLedgerEntries.plural),
+      rule('create get list', kedgeNames.group, CertificateLedgerEntries.plural),
       events,
     ],
     'csr-policy-approver': [
@@ -118,7 +118,7 @@ export function controllerRoles(
         : [
             rule('update', g.certificates, 'podcertificaterequests/status'),
             rule('sign', g.certificates, 'signers', podSigners),
-            rule('create get', kedgeNames.group, CertificateLedgerEntries.plural),
+            rule('create get list', kedgeNames.group, CertificateLedgerEntries.plural),
           ]),
       events,
     ],

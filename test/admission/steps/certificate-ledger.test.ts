@@ -31,11 +31,24 @@ const creating = (entry: LedgerEntrySpec): AdmissionAttributes => ({
 });
 
 describe('an entry of the ledger', () => {
-  test.each<[string, LedgerEntrySpec]>([
-    ['the first one, which has no predecessor', spec(1)],
-    ['one that continues the last', spec(2, 'hash 1')],
-  ])('may be %s', async (_, entry) => {
-    await step.validate?.(creating(entry));
+  test('may continue the last one', async () => {
+    await step.validate?.(creating(spec(2, 'hash 1')));
+  });
+
+  test('may be the first one if there is none', async () => {
+    const empty = certificateLedger({ objects: new FixedObjects() });
+    await empty.validate?.(creating(spec(1)));
+  });
+
+  test('may not be the first one if there are later ones, because the first may have been removed', async () => {
+    const later = new FixedObjects().put(CertificateLedgerEntries, {
+      metadata: { name: ledgerEntryName(7) },
+      spec: spec(7),
+    });
+    await expect(certificateLedger({ objects: later }).validate?.(creating(spec(1)))).rejects.toMatchObject({
+      reason: 'Conflict',
+      message: expect.stringContaining('it is not the first entry'),
+    });
   });
 
   test.each<[string, LedgerEntrySpec]>([

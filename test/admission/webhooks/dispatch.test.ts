@@ -13,6 +13,7 @@ import type { MutatingWebhook } from '../../../src/api/kinds/webhook-configurati
 import type { ApiObject, JsonObject } from '../../../src/api/object.js';
 import { silentLogger } from '../../../src/runtime/logger.js';
 import { FakeClock } from '../../../src/testing/fake-clock.js';
+import { FixedObjects } from '../../auth/fixed-objects.js';
 
 type Labels = Readonly<Record<string, string>>;
 const withLabels = (object: ApiObject, labels: Labels): ApiObject => ({
@@ -92,7 +93,7 @@ function world(hooks: readonly (Partial<MutatingWebhook> & { readonly name: stri
       failedOpen: (webhook) => counted.push(`${webhook} open`),
     },
     kinds,
-    objects: { get: async () => undefined, list: async () => [] },
+    objects: new FixedObjects(),
     evaluate: async () => ({ holds: true, errors: 0 }),
     api: 'k8s.io',
     uuid: () => 'u',

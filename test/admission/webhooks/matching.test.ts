@@ -119,7 +119,11 @@ const namespaces: Readonly<Record<string, ApiObject>> = {
 };
 const parts: MatchParts = {
   kinds,
-  objects: { get: async () => undefined, list: async () => Object.values(namespaces) as never },
+  objects: {
+    get: async () => undefined,
+    hasAny: async () => true,
+    list: async () => Object.values(namespaces) as never,
+  },
   evaluate: async () => ({ holds: true, errors: 0 }),
   clock: systemClock,
 };
