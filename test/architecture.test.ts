@@ -200,6 +200,13 @@ test('every log line calls its error `err`', () => {
   expect(wrong).toEqual([]);
 });
 
+test('no listener is to be removed by a signal, which Node.js forgets in a garbage collection', () => {
+  const wrong = sources.filter((file) =>
+    /addEventListener\([^;]*\bsignal:/.test(readFileSync(join(root, file), 'utf8')),
+  );
+  expect(wrong).toEqual([]);
+});
+
 test('examples import each other with paths that Node.js resolves without a compiler', () => {
   const wrong = sources
     .filter((file) => file.startsWith('examples/'))

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isReason } from '../api/errors.js';
 import { type ApiObject, keyOf, keyText, type ObjectKey, type ResourceType } from '../api/object.js';
+import { noLongerNeeded, onAbort } from '../runtime/abort.js';
 import { type Clock, systemClock } from '../runtime/clock.js';
 import { type Logger, silentLogger } from '../runtime/logger.js';
 import { Observable, type Subscriber, type Subscription } from '../runtime/observable.js';
@@ -250,8 +251,8 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
     let subscription: Subscription | undefined;
     try {
       await new Promise<void>((resolve, reject) => {
-        const stop = (): void => resolve();
-        this.#signal.addEventListener('abort', stop, { once: true, signal: ended.signal });
+        const stopListening = onAbort(this.#signal, resolve);
+        onAbort(ended.signal, stopListening);
         const onOpen = (): void => {
           isOpen = true;
           void this.#health.opened(ended.signal);
@@ -275,7 +276,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
                 // failure is reported.
                 this.#health.broke();
                 reject(error);
-                ended.abort();
+                ended.abort(noLongerNeeded);
               }
             },
             error: reject,
@@ -285,7 +286,7 @@ class Reflector<T extends ApiObject> implements ObjectCache<T> {
         void this.#clock.sleep(timeoutSeconds * 1_000 + lostAfterMs, ended.signal).then(lost);
       });
     } finally {
-      ended.abort();
+      ended.abort(noLongerNeeded);
       subscription?.unsubscribe();
       this.#health.watchEnded({ events, lastedMs: lasted() });
     }

@@ -4,7 +4,7 @@ import { type ApiObject, keyOf, keyText, type ResourceType } from '../api/object
 import { isSignerDomain } from '../api/signer-name.js';
 import type { Client } from '../client/client.js';
 import { type Signer, signerFor } from '../pki/signer.js';
-import { noLongerNeeded, timeoutSignal, withTimeout } from '../runtime/abort.js';
+import { noLongerNeeded, onAbort, timeoutSignal, withTimeout } from '../runtime/abort.js';
 import { shutdownClock } from '../runtime/clock.js';
 import { clientUntil, underlyingClient } from './client-until.js';
 import { highConcurrency } from './concurrency.js';
@@ -117,7 +117,10 @@ function longerContext({ client, clock, signal }: ReconcileContext): {
     await shutdownClock(clock).sleep(finishMs, ended.signal);
     late.abort(signal.reason);
   };
-  signal.addEventListener('abort', stop, { once: true, signal: ended.signal });
+  onAbort(
+    ended.signal,
+    onAbort(signal, () => void stop()),
+  );
   return {
     client: clientUntil(late.signal, underlyingClient(client)),
     late: late.signal,

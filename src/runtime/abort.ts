@@ -27,6 +27,15 @@ export function linkDueChecks(signal: AbortSignal, others: readonly AbortSignal[
   if (checks.length > 0) registerDueCheck(signal, () => checks.forEach((check) => void check()));
 }
 
+/**
+ * Calls the listener when the signal aborts. Returns a function that removes it, which the option `signal` of
+ * `addEventListener` does not do reliably: Node.js forgets it in a garbage collection, and the listener stays.
+ */
+export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  signal.addEventListener('abort', listener, { once: true });
+  return () => signal.removeEventListener('abort', listener);
+}
+
 /** Resolves once the signal has aborted. */
 export const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -98,14 +107,14 @@ export async function raceTimeout<T>(clock: Clock, milliseconds: number, work: P
 export async function raceAbort<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (signal === undefined) return work;
   signal.throwIfAborted();
-  const settled = new AbortController();
+  let stopListening = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: settled.signal });
+    stopListening = onAbort(signal, () => reject(signal.reason));
   });
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    settled.abort(noLongerNeeded);
+    stopListening();
   }
 }
 

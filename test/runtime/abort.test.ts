@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
-import { raceTimeout, TimeoutError, withTimeout } from '../../src/runtime/abort.js';
+import { onAbort, raceAbort, raceTimeout, TimeoutError, withTimeout } from '../../src/runtime/abort.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
+import { collectGarbage } from '../collect-garbage.js';
 
 const never = (): Promise<never> => new Promise(() => {});
 
@@ -46,6 +47,29 @@ test('many timeouts on one signal cause no process warning and leave no listener
   finish();
   await all;
   expect([warnings, getEventListeners(signal, 'abort')]).toEqual([[], []]);
+});
+
+test('a listener is called once when its signal aborts, unless it was removed before', () => {
+  const stopping = new AbortController();
+  const called: string[] = [];
+  onAbort(stopping.signal, () => called.push('kept'));
+  onAbort(stopping.signal, () => called.push('removed'))();
+  stopping.abort();
+  stopping.abort();
+  expect(called).toEqual(['kept']);
+});
+
+test('work that has ended leaves no listeners at its signal, even if garbage was collected meanwhile', async () => {
+  const { signal } = new AbortController();
+  let finish = (): void => {};
+  const gate = new Promise<void>((resolve) => (finish = resolve));
+  const all = Promise.all(Array.from({ length: 5 }, () => raceAbort(signal, gate)));
+  // Weak references are cleared in a later turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  collectGarbage();
+  finish();
+  await all;
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('finished work returns its result and leaves no timer; unfinished work returns undefined', async () => {

@@ -1,6 +1,7 @@
 import { expired } from '../../api/errors.js';
 import { checkListParameters, type ListParameters } from '../../api/options.js';
 import { storagePrefix } from '../../registry/keys.js';
+import { noLongerNeeded, onAbort } from '../../runtime/abort.js';
 import { Observable, type Subscriber, type Subscription } from '../../runtime/observable.js';
 import { TurnTaking } from '../../runtime/turn-taking.js';
 import { atRevision } from '../../store/document.js';
@@ -138,7 +139,8 @@ class Watch {
   async #run(): Promise<void> {
     const { store, clock } = this.#parts;
     const { signal } = this.#target;
-    signal.addEventListener('abort', () => this.#end(), { once: true, signal: this.#ended.signal });
+    const stopListening = onAbort(signal, () => this.#end());
+    onAbort(this.#ended.signal, stopListening);
     if (signal.aborted) return this.#end();
     const { initial, bookmarks } = this.#plan;
     let after = this.#plan.after;
@@ -337,7 +339,7 @@ class Watch {
       else if (now.since !== definition.since && !this.#leaving) void this.#leave();
     };
     const stop = catalogue.onChange(definition, endIfChanged);
-    this.#ended.signal.addEventListener('abort', stop, { once: true });
+    onAbort(this.#ended.signal, stop);
     // The resource may have been removed while the initial state was sent.
     endIfChanged();
   }
@@ -378,6 +380,6 @@ class Watch {
 
   #stop(): void {
     this.#changes?.unsubscribe();
-    this.#ended.abort();
+    this.#ended.abort(noLongerNeeded);
   }
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { noLongerNeeded } from '../../runtime/abort.js';
+import { noLongerNeeded, onAbort } from '../../runtime/abort.js';
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type Logger, silentLogger } from '../../runtime/logger.js';
 import { splitLines } from './output-lines.js';
@@ -71,7 +71,7 @@ export class ProcessLink {
       if (!finished.signal.aborted) endGroup(child);
     });
     await ended;
-    finished.abort();
+    finished.abort(noLongerNeeded);
     this.#isStopping = false;
     this.#failures = 0;
   }
@@ -109,7 +109,7 @@ export class ProcessLink {
         if (this.#pending.has(id)) this.#send(child, { cancel: id });
         reject(signal.reason);
       };
-      signal.addEventListener('abort', abort, { once: true, signal: finished.signal });
+      onAbort(finished.signal, onAbort(signal, abort));
       void this.#clock.sleep(timeoutMs, finished.signal).then(() => {
         if (finished.signal.aborted) return;
         this.#send(child, { cancel: id });
@@ -125,7 +125,7 @@ export class ProcessLink {
         throw new SignerProcessError(`the signer reported: ${String(answer['error'])}`);
       return answer;
     } finally {
-      finished.abort();
+      finished.abort(noLongerNeeded);
       this.#pending.delete(id);
     }
   }
