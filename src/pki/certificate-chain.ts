@@ -58,7 +58,7 @@ export function verifyChain(
       const longer = [...chain, issuer];
       const wrong =
         issuerProblem(issuer, { last, chain, trusted, now: options.now }) ??
-        (trusted ? usageProblem(longer, options.usage) : undefined);
+        (trusted ? (policyProblem(chain) ?? usageProblem(longer, options.usage)) : undefined);
       if (wrong !== undefined) nearest = wrong;
       else if (trusted) return { validUntil: Math.min(...longer.map(({ notAfter }) => notAfter)) };
       else if (longer.length < maxDepth) {
@@ -118,6 +118,15 @@ function issuerProblem(
   }
   return problemOf(issuer, now);
 }
+
+/**
+ * Policies are not evaluated, so a chain that must have one is rejected. `chain` is without the anchor, whose
+ * requirements do not apply.
+ */
+const policyProblem = (chain: readonly Certificate[]): string | undefined =>
+  chain.some(({ requiresExplicitPolicy }) => requiresExplicitPolicy)
+    ? 'x509: no valid chains built: 1 candidate chains with invalid policies'
+    : undefined;
 
 /** Every certificate of the chain must permit the usage; one without usages permits all. */
 const usageProblem = (chain: readonly Certificate[], usage: string): string | undefined =>

@@ -35,6 +35,7 @@ export interface ExtensionValues {
   /** Object identifiers in dotted form. */
   readonly extendedKeyUsages?: readonly string[];
   readonly hasNameConstraints?: true;
+  readonly requiresExplicitPolicy?: boolean;
 }
 
 /** The values of one extension. */
@@ -170,14 +171,11 @@ function readPolicyMappings(value: DerCursor): ReadExtension {
   return nothingTaken;
 }
 
-/**
- * Reads policy constraints. Policies matter only to certificates that require an explicit one (requireExplicitPolicy),
- * which is not supported.
- */
+/** Reads policy constraints. Policies matter only below a certificate that requires an explicit one. */
 function readPolicyConstraints(value: DerCursor): ReadExtension {
   const members = value.enter(tags.sequence);
   if (members === undefined) throw malformed('invalid policy constraints extension');
-  const isPartlyUnderstood = members.nextIs(context(0));
+  const requiresExplicitPolicy = members.nextIs(context(0));
   for (const tag of [context(0), context(1)]) {
     if (!members.nextIs(tag)) continue;
     const bytes = members.integer(tag);
@@ -185,7 +183,7 @@ function readPolicyConstraints(value: DerCursor): ReadExtension {
       throw malformed('invalid policy constraints extension');
     }
   }
-  return { isPartlyUnderstood };
+  return { requiresExplicitPolicy };
 }
 
 function readInhibitAnyPolicy(value: DerCursor): ReadExtension {

@@ -39,6 +39,8 @@ export interface Certificate {
   /** Object identifiers in dotted form; undefined for any purpose. */
   readonly extendedKeyUsages: readonly string[] | undefined;
   readonly hasNameConstraints: boolean;
+  /** Whether it has requireExplicitPolicy, for any number of certificates; critical or not. */
+  readonly requiresExplicitPolicy: boolean;
   /** Whether there is a critical extension that is not or not fully understood. Such a certificate must be rejected. */
   readonly hasUnhandledCritical: boolean;
   readonly toBeSigned: Buffer;
@@ -131,6 +133,7 @@ function read(der: Buffer): ReadCertificate {
       hasAlternativeNames: extensions.alternativeNames !== undefined,
       extendedKeyUsages: extensions.extendedKeyUsages,
       hasNameConstraints: extensions.hasNameConstraints ?? false,
+      requiresExplicitPolicy: extensions.requiresExplicitPolicy ?? false,
       hasUnhandledCritical,
       toBeSigned: toBeSigned.fullBytes,
       signatureAlgorithm,

@@ -258,14 +258,20 @@ test('a path of the maximum length is accepted', async () => {
   expect(await authenticate([client({ issuer: ca }), ca])).toBeDefined();
 });
 
-test('a CA with policy constraints is accepted unless it requires an explicit policy', async () => {
-  const under = (constraint: Parameters<typeof extensions.policyConstraints>[0]) => {
-    const limits = [extensions.authority(), extensions.policies(), extensions.policyConstraints(constraint)];
-    const ca = issuingCa({ extensions: limits });
-    return authenticate([client({ issuer: ca }), ca]);
-  };
-  expect(await under('inhibitPolicyMapping')).toBeDefined();
-  await expect(under('requireExplicitPolicy')).rejects.toThrow('x509: unhandled critical extension');
+test.each([true, false])('a CA that requires an explicit policy is refused (critical: %s)', async (critical) => {
+  const constraints = extensions.policyConstraints('requireExplicitPolicy', { critical });
+  const ca = issuingCa({ extensions: [extensions.authority(), extensions.policies(), constraints] });
+  await expect(authenticate([client({ issuer: ca }), ca])).rejects.toThrow(
+    'x509: no valid chains built: 1 candidate chains with invalid policies',
+  );
+});
+
+test('a CA with other policy constraints is accepted, and so is a trusted CA that requires an explicit policy', async () => {
+  const ca = issuingCa({ extensions: [extensions.authority(), extensions.policyConstraints('inhibitPolicyMapping')] });
+  expect(await authenticate([client({ issuer: ca }), ca])).toBeDefined();
+  const constraints = extensions.policyConstraints('requireExplicitPolicy');
+  const trusted = forge({ subject: [[commonName, 'top']], extensions: [extensions.authority(), constraints] });
+  expect(await authenticate([client({ issuer: trusted })], trusted.pem)).toBeDefined();
 });
 
 test('a directly trusted certificate must be valid for clients as well', async () => {

@@ -121,10 +121,13 @@ export const extensions = {
     ),
   /** A critical extension that CAs of public authorities have. */
   policies: (): Buffer => extension('2.5.29.32', true, sequence(sequence(encodeOid('1.2.3.4')))),
-  policyConstraints: (constraint: 'requireExplicitPolicy' | 'inhibitPolicyMapping'): Buffer =>
+  policyConstraints: (
+    constraint: 'requireExplicitPolicy' | 'inhibitPolicyMapping',
+    { critical = true }: { readonly critical?: boolean } = {},
+  ): Buffer =>
     extension(
       '2.5.29.36',
-      true,
+      critical,
       sequence(encode(context(constraint === 'requireExplicitPolicy' ? 0 : 1), Buffer.from([0]))),
     ),
   inhibitAnyPolicy: (): Buffer => extension('2.5.29.54', true, unsignedInteger(Buffer.from([0]))),
