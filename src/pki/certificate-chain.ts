@@ -52,7 +52,7 @@ export function verifyChain(
   const search = (chain: readonly Certificate[]): ChainVerdict | undefined => {
     const last = chain.at(-1) ?? leaf;
     for (const { issuer, trusted } of issuersOf(last, options)) {
-      if (chain.includes(issuer)) continue;
+      if (chain.some((below) => isSameEntity(below, issuer))) continue;
       if (++signatures > maxSignatures)
         return { refused: 'x509: signature check attempts limit reached while verifying certificate chain' };
       const longer = [...chain, issuer];
@@ -79,6 +79,16 @@ function* issuersOf(
   for (const issuer of anchors) if (issuer.subjectDer.equals(issuerDer)) yield { issuer, trusted: true };
   for (const issuer of intermediates) if (issuer.subjectDer.equals(issuerDer)) yield { issuer, trusted: false };
 }
+
+/**
+ * Whether two certificates have the same subject, key and alternative names. A chain through both would be a loop, as
+ * between CAs that certify each other.
+ */
+const isSameEntity = (one: Certificate, other: Certificate): boolean =>
+  one.subjectDer.equals(other.subjectDer) &&
+  one.publicKey.kind === other.publicKey.kind &&
+  one.publicKey.raw.equals(other.publicKey.raw) &&
+  one.alternativeNamesDer.equals(other.alternativeNamesDer);
 
 function problemOf(certificate: Certificate, now: number): string | undefined {
   if (certificate.hasUnhandledCritical) return 'x509: unhandled critical extension';
@@ -113,7 +123,7 @@ function issuerProblem(
   }
   // Name constraints are not evaluated: below a CA that has them, certificates with alternative names are rejected. No
   // CA of this package has them.
-  if (issuer.hasNameConstraints && chain.some(({ hasAlternativeNames }) => hasAlternativeNames)) {
+  if (issuer.hasNameConstraints && chain.some(({ alternativeNamesDer }) => alternativeNamesDer.length > 0)) {
     return 'x509: issuer has name constraints but leaf contains unknown or unconstrained name: ';
   }
   return problemOf(issuer, now);

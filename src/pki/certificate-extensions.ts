@@ -28,8 +28,9 @@ export interface CertificateExtension {
 export interface ExtensionValues {
   readonly basicConstraints?: { readonly isCA: boolean; readonly pathLength: number | undefined };
   readonly signsCertificates?: boolean;
-  /** Present if the extension is, even if it contains no name of a kind that is read. */
   readonly alternativeNames?: AlternativeNames;
+  /** The value of that extension, which may contain no name of a kind that is read. */
+  readonly alternativeNamesDer?: Buffer;
   readonly subjectKeyId?: Buffer;
   readonly authorityKeyId?: Buffer;
   /** Object identifiers in dotted form. */
@@ -86,7 +87,7 @@ export function readExtensionValues(extensions: readonly CertificateExtension[])
 /** Reads the alternative names. Names of other kinds are not evaluated. */
 function readNames(_: DerCursor, { value }: CertificateExtension): ReadExtension {
   const alternativeNames = readAlternativeNames(value);
-  return { alternativeNames, isPartlyUnderstood: !hasAlternativeNames(alternativeNames) };
+  return { alternativeNames, alternativeNamesDer: value, isPartlyUnderstood: !hasAlternativeNames(alternativeNames) };
 }
 
 /** The bit of keyUsage for signing certificates, counted from the most significant one. */

@@ -34,8 +34,8 @@ export interface Certificate {
   readonly subjectKeyId: Buffer | undefined;
   readonly authorityKeyId: Buffer | undefined;
   readonly alternativeNames: AlternativeNames;
-  /** Whether there is a subjectAltName, which may contain no name of a kind that is read. */
-  readonly hasAlternativeNames: boolean;
+  /** The value of subjectAltName, which may contain no name of a kind that is read; empty without the extension. */
+  readonly alternativeNamesDer: Buffer;
   /** Object identifiers in dotted form; undefined for any purpose. */
   readonly extendedKeyUsages: readonly string[] | undefined;
   readonly hasNameConstraints: boolean;
@@ -130,7 +130,7 @@ function read(der: Buffer): ReadCertificate {
       subjectKeyId: extensions.subjectKeyId,
       authorityKeyId: extensions.authorityKeyId,
       alternativeNames: extensions.alternativeNames ?? noAlternativeNames,
-      hasAlternativeNames: extensions.alternativeNames !== undefined,
+      alternativeNamesDer: extensions.alternativeNamesDer ?? Buffer.alloc(0),
       extendedKeyUsages: extensions.extendedKeyUsages,
       hasNameConstraints: extensions.hasNameConstraints ?? false,
       requiresExplicitPolicy: extensions.requiresExplicitPolicy ?? false,

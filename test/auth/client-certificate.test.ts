@@ -99,6 +99,8 @@ test('the remaining lifetime of a certificate is reported with every request, ev
 const stranger = forge({ subject: [[commonName, 'root']], extensions: [extensions.authority()] });
 const issuingCa = (more: Partial<Wanted> = {}): Forged =>
   forge({ subject: [[commonName, 'issuing']], issuer: root, extensions: [extensions.authority()], ...more });
+const renewed = (more: Partial<Wanted> = {}): Forged =>
+  forge({ subject: [[commonName, 'root']], issuer: root, publicKey: createPublicKey(root.key), ...more });
 const unknownAuthority = 'x509: certificate signed by unknown authority';
 
 test('intermediates are found among the sent certificates, in any order', async () => {
@@ -127,6 +129,7 @@ test.each<[string, () => readonly Forged[], string]>([
   ['a CA of the same name', () => [client({ issuer: stranger })], unknownAuthority],
   ['a forged signature', () => [client({ signedBy: stranger.key })], unknownAuthority],
   ['a self-signed certificate', () => [forge({ subject: [[commonName, 'root']] })], unknownAuthority],
+  ['another certificate of the trusted CA for its own key', () => [renewed()], unknownAuthority],
   [
     'an issuer that is not a CA',
     () => {
@@ -244,6 +247,10 @@ test.each([
 test.each([1, 2] as const)('extensions in a certificate of version %i are ignored', async (version) => {
   const given = [extensions.extendedKeyUsage(usages.server), extensions.unknown({ critical: true })];
   expect(await authenticate([client({ version, extensions: given })])).toBeDefined();
+});
+
+test('a certificate of the trusted CA for its own key is accepted with other alternative names', async () => {
+  expect(await authenticate([renewed({ extensions: [extensions.loopback()] })])).toBeDefined();
 });
 
 test('a CA with name constraints may issue only certificates without alternative names', async () => {
