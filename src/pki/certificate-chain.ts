@@ -10,7 +10,6 @@ export type ChainVerdict =
 
 /** The maximum number of signatures that are verified, because the untrusted client chooses the certificates. */
 const maxSignatures = 20;
-const maxDepth = 10;
 
 /** The signature algorithms that are not accepted in a chain: MD5 and SHA-1. */
 const insecure: ReadonlySet<string> = new Set([
@@ -48,7 +47,8 @@ export function verifyChain(
   }
 
   let signatures = 0;
-  let nearest = 'x509: certificate signed by unknown authority';
+  // The first problem that is found, because the likeliest issuers come first.
+  let likeliest: string | undefined;
   const search = (chain: readonly Certificate[]): ChainVerdict | undefined => {
     const last = chain.at(-1) ?? leaf;
     for (const { issuer, trusted } of issuersOf(last, options)) {
@@ -59,26 +59,39 @@ export function verifyChain(
       const wrong =
         issuerProblem(issuer, { last, chain, trusted, now: options.now }) ??
         (trusted ? (policyProblem(chain) ?? usageProblem(longer, options.usage)) : undefined);
-      if (wrong !== undefined) nearest = wrong;
+      if (wrong !== undefined) likeliest ??= wrong;
       else if (trusted) return { validUntil: Math.min(...longer.map(({ notAfter }) => notAfter)) };
-      else if (longer.length < maxDepth) {
+      else {
         const found = search(longer);
         if (found !== undefined) return found;
       }
     }
     return undefined;
   };
-  return search([leaf]) ?? { refused: nearest };
+  return search([leaf]) ?? { refused: likeliest ?? 'x509: certificate signed by unknown authority' };
 }
 
-/** Yields the candidate issuers of a certificate by name, anchors first. */
+/** Yields the candidate issuers of a certificate by name, each once: anchors first, and of both the likeliest first. */
 function* issuersOf(
-  { issuerDer }: Certificate,
+  certificate: Certificate,
   { anchors, intermediates }: Issuers,
 ): Generator<{ readonly issuer: Certificate; readonly trusted: boolean }> {
-  for (const issuer of anchors) if (issuer.subjectDer.equals(issuerDer)) yield { issuer, trusted: true };
-  for (const issuer of intermediates) if (issuer.subjectDer.equals(issuerDer)) yield { issuer, trusted: false };
+  for (const issuer of candidates(certificate, anchors)) yield { issuer, trusted: true };
+  for (const issuer of candidates(certificate, intermediates)) yield { issuer, trusted: false };
 }
+
+/** Returns the certificates with the name of the issuer, each once, those with its key identifier first. */
+function candidates({ issuerDer, authorityKeyId }: Certificate, all: readonly Certificate[]): readonly Certificate[] {
+  const named = all.filter(({ subjectDer }) => subjectDer.equals(issuerDer));
+  const distinct = new Map(named.map((one) => [one.der.toString('latin1'), one]));
+  const unlikelihood = ({ subjectKeyId = none }: Certificate): number => {
+    const wanted = authorityKeyId ?? none;
+    if (subjectKeyId.equals(wanted)) return 0;
+    return subjectKeyId.length === 0 || wanted.length === 0 ? 1 : 2;
+  };
+  return [...distinct.values()].sort((a, b) => unlikelihood(a) - unlikelihood(b));
+}
+const none = Buffer.alloc(0);
 
 /**
  * Whether two certificates have the same subject, key and alternative names. A chain through both would be a loop, as
