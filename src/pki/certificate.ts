@@ -78,7 +78,10 @@ export function readCertificates(der: Buffer): readonly Certificate[] {
   return certificates;
 }
 
-/** Returns the certificates of a PEM text, in order. Blocks of other types are skipped. Throws PkiError (`parse`). */
+/**
+ * Returns the certificates of a PEM text, in order. Blocks of other types, and those with headers, are skipped. Throws
+ * PkiError (`parse`).
+ */
 export const readPemCertificates = (pem: Uint8Array | string): readonly Certificate[] =>
   certificateBlocks(pem).map(readCertificate);
 

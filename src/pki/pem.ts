@@ -111,9 +111,9 @@ export function* pemBlocks(data: Uint8Array | string): Generator<PemBlock, numbe
   return buffer.length - at;
 }
 
-/** Returns the certificates in DER, in order. Blocks of other types are skipped. */
+/** Returns the certificates in DER, in order. Blocks of other types, and those with headers, are skipped. */
 export const certificateBlocks = (pem: Uint8Array | string): readonly Buffer[] =>
-  [...pemBlocks(pem)].filter(({ type }) => type === 'CERTIFICATE').map(({ bytes }) => bytes);
+  [...pemBlocks(pem)].filter(({ type, hasHeaders }) => type === 'CERTIFICATE' && !hasHeaders).map(({ bytes }) => bytes);
 
 /** Returns the PEM blocks of certificates given in DER. */
 export const encodeCertificates = (certificates: readonly Uint8Array[]): string =>

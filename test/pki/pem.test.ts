@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { encodePem, firstPemBlock, pemBlocks } from '../../src/pki/pem.js';
+import { certificateBlocks, encodePem, firstPemBlock, pemBlocks } from '../../src/pki/pem.js';
 import { expectShort } from '../processor-time.js';
 
 const block = (type: string, body = 'AAEC'): string => `-----BEGIN ${type}-----\n${body}\n-----END ${type}-----\n`;
@@ -41,6 +41,11 @@ test.each(Object.entries(rejected))('no block is found: %s', (_, text) => {
 test('headers are reported and otherwise ignored', () => {
   const text = '-----BEGIN A-----\nProc-Type: 4,ENCRYPTED\n\nAAEC\n-----END A-----\n';
   expect(firstPemBlock(text)).toEqual({ type: 'A', hasHeaders: true, bytes });
+});
+
+test('certificates are blocks of that type without headers', () => {
+  const withHeaders = block('CERTIFICATE', 'Key: value\n\nAwQF');
+  expect(certificateBlocks(`${block('A')}${withHeaders}${block('CERTIFICATE')}`)).toEqual([bytes]);
 });
 
 test('an empty block has no bytes', () => {
