@@ -111,6 +111,11 @@ function rsaProblem({ bits, raw, exponent = 0n }: PublicKey): string | undefined
   }
   const modulus = new DerCursor(raw).enter(tags.sequence)?.integer();
   if (((modulus?.at(-1) ?? 0) & 1) === 0) return 'crypto/rsa: public modulus is even';
+  return exponentProblem(exponent);
+}
+
+/** Returns why the public exponent of an RSA key is unusable; undefined if it is usable. With 1, everybody can sign. */
+export function exponentProblem(exponent: bigint): string | undefined {
   if (exponent < 2n) return 'crypto/rsa: public exponent too small or negative';
   if ((exponent & 1n) === 0n) return 'crypto/rsa: public exponent is even';
   return exponent > 0x7fffffffn ? 'crypto/rsa: public exponent too large' : undefined;

@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { isObject } from '../../api/object.js';
+import { exponentProblem } from '../../pki/signature.js';
 import { keyFits, type VerificationAlgorithm, verificationAlgorithms } from '../jws.js';
 
 /** A public key of an issuer. */
@@ -33,12 +34,16 @@ function readKey(jwk: unknown): readonly IssuerKey[] {
   if ((kty !== 'RSA' && kty !== 'EC') || (use !== undefined && use !== 'sig')) return [];
   const publicKey = publicKeyOf(jwk);
   if (publicKey === undefined) return [];
-  const { modulusLength } = publicKey.asymmetricKeyDetails ?? {};
-  if (kty === 'RSA' && (modulusLength ?? 0) < minRsaBits) return [];
+  if (kty === 'RSA' && !isStrong(publicKey)) return [];
   const algorithms = verificationAlgorithms
     .filter((algorithm) => alg === undefined || alg === algorithm)
     .filter((algorithm) => keyFits(algorithm, publicKey));
   return algorithms.length === 0 ? [] : [{ keyId: typeof kid === 'string' ? kid : '', publicKey, algorithms }];
+}
+
+/** Whether an RSA key is large enough and has an exponent with which only its owner can sign. */
+function isStrong({ asymmetricKeyDetails: { modulusLength = 0, publicExponent = 0n } = {} }: KeyObject): boolean {
+  return modulusLength >= minRsaBits && exponentProblem(publicExponent) === undefined;
 }
 
 /** Returns the public key. */

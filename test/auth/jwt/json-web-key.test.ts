@@ -21,6 +21,8 @@ test.each<[string, unknown]>([
   ['private', { ...rsa, d: 'AAAA' }],
   ['for encryption', { ...rsa, use: 'enc' }],
   ['too weak', weak],
+  ['of exponent 1, with which everybody can sign', { ...rsa, e: 'AQ' }],
+  ['of an even exponent', { ...rsa, e: 'Ag' }],
   ['for an algorithm that does not fit', { ...ec, alg: 'RS256' }],
   ['for a symmetric algorithm', { ...rsa, alg: 'HS256' }],
   ['on an unsupported curve', { ...ec, crv: 'secp256k1' }],
