@@ -2,6 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { raceAbort } from '../runtime/abort.js';
 import { AccessError, type ClientCredentials, type ClusterAccess } from './cluster-access.js';
+import { serverVerification } from './server-verification.js';
 
 /**
  * The maximum number of bytes of response headers, as in Go's client. Their number (`maxHeadersCount`) is not limited,
@@ -139,8 +140,7 @@ const secureAgent = (access: ClusterAccess, { certificate, key }: ClientCredenti
   new HttpsAgent({
     ...agentOptions,
     rejectUnauthorized: access.insecure !== true,
-    ...(access.ca === undefined ? {} : { ca: access.ca }),
-    ...(access.serverName === undefined ? {} : { servername: access.serverName }),
+    ...serverVerification(access),
     ...(certificate === undefined ? {} : { cert: certificate, key }),
   });
 

@@ -1,6 +1,6 @@
 import { member } from '../../api/object.js';
 import { maxResponseHeaders } from '../../client/http-transport.js';
-import { NameMismatch } from './server-name.js';
+import { NameMismatch } from '../../client/server-name.js';
 
 /** Returns the text of Go for a connection error, which users of Kubernetes know. */
 export function connectionError(failure: unknown): string {

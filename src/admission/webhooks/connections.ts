@@ -1,10 +1,10 @@
 import { Agent } from 'node:https';
 import type { ClientCredentials, CredentialSource } from '../../client/cluster-access.js';
+import { serverVerification } from '../../client/server-verification.js';
 import { BoundedMap } from '../../runtime/bounded-map.js';
 import type { Clock } from '../../runtime/clock.js';
 import { exchange, type Progress, type RedirectOrRetry, StaleConnection, type WebhookResponse } from './exchange.js';
 import { looksSelfSigned, type VerifiedCertificate, verifySelfIssued } from './self-issued.js';
-import { nameMismatch, sniName } from './server-name.js';
 import type { WebhookAddress, WebhookTarget } from './target.js';
 
 /** A request to a webhook. */
@@ -100,10 +100,7 @@ function newAgent({ serverName, ca }: WebhookTarget, { certificate, key }: Clien
     scheduling: 'lifo',
     timeout: idleMs,
     ALPNProtocols: ['http/1.1'],
-    servername: sniName(serverName),
-    checkServerIdentity: (_host, certificate) => nameMismatch(serverName, certificate),
-    // Any certificate of the bundle is an anchor, even if it is not self-signed.
-    ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
+    ...serverVerification({ ca, serverName }),
     ...(certificate === undefined ? {} : { cert: certificate, key }),
   });
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import type { ClientCredentials } from '../../client/cluster-access.js';
+import { sniName } from '../../client/server-name.js';
 import { type Certificate, readCertificate, readPemCertificates } from '../../pki/certificate.js';
 import { verifyChain } from '../../pki/certificate-chain.js';
 import { oids } from '../../pki/oids.js';
 import { PkiError } from '../../pki/pki-error.js';
-import { sniName } from './server-name.js';
 import type { WebhookAddress } from './target.js';
 
 /**

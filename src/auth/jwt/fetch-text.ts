@@ -1,5 +1,6 @@
 import { request } from 'node:https';
 import { maxResponseHeaders } from '../../client/http-transport.js';
+import { serverVerification } from '../../client/server-verification.js';
 
 /** The response of a server. */
 interface FetchedText {
@@ -30,7 +31,7 @@ export const fetchText: FetchText = (url, { certificateAuthority }) =>
         headers: { accept: 'application/json' },
         maxHeaderSize: maxResponseHeaders,
         signal: AbortSignal.timeout(patienceMs),
-        ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
+        ...serverVerification({ ca: certificateAuthority }),
       },
       (response) => {
         const chunks: Buffer[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nameMismatch } from '../../../src/admission/webhooks/server-name.js';
+import { nameMismatch } from '../../src/client/server-name.js';
 
 test.each([
   ['h.example.com', 'DNS:h.example.com', undefined],
