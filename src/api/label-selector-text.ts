@@ -106,12 +106,7 @@ export function parseRequirements(selector: string): readonly LabelRequirement[]
         continue;
       }
       if (!isSymbol(token, ',')) throw unparsable(`found '${token.text}', expected: ',', or identifier`);
-      if (values.size === 0 || isSymbol(peek(), ')')) values.add('');
-      if (isSymbol(peek(), ',')) {
-        at++;
-        values.add('');
-        if (isSymbol(peek(), ')')) throw unparsable(`found ')', expected: ',', or identifier`);
-      }
+      if (values.size === 0 || isSymbol(peek(), ',') || isSymbol(peek(), ')')) values.add('');
     }
     at++;
     return sortedSet(values);

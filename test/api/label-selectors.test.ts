@@ -85,6 +85,8 @@ describe('label selectors', () => {
     ['missing notin (dev)', true],
     ['missing in ()', false],
     ['empty in ()', true],
+    ['env in (prod,,)', true],
+    ['empty in (a,,,b)', true],
     ['empty=', true],
     ['empty', true],
     ['n>6', true],
@@ -148,6 +150,8 @@ describe('label selectors', () => {
     ['a notin ()', 'a notin ()'],
     ['a,!b,c!=d,e>1', 'a,!b,c!=d,e>1'],
     ['a in (,x)', 'a in (,x)'],
+    ['a in (x,,)', 'a in (,x)'],
+    ['a in (,,,)', 'a in ()'],
   ])('%s prints as %s', (text, printed) => {
     expect(parseLabelSelector(text).text).toBe(printed);
   });
