@@ -92,10 +92,10 @@ function* check(
   }
   if (place.insideMeta) return inMetadata(value, path, place, options) ?? (yield* bySchema());
   const found: Violation[] = [];
-  if (options.pruned && !same(prune(value, schema).value, value)) {
-    found.push(invalid(path, printable(value), 'must not have unknown fields'));
-  }
   const { refused, value: coerced } = coerceEmbedded(value, schema, { path });
+  if (options.pruned && !same(prune(value, schema).value, value)) {
+    found.push(invalid(path, printable(coerced), 'must not have unknown fields'));
+  }
   if (refused !== undefined) return [...found, refused];
   const embedded = embeddedViolations(coerced, schema, options.checkMetadata, path);
   return [...found, ...(embedded.length > 0 ? embedded : yield* bySchema())];

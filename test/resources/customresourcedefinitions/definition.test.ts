@@ -241,6 +241,20 @@ test('an update may keep violations of the stored definition', () => {
   expect(update(next, create(body()).crd)).toHaveLength(2);
 });
 
+test('unknown fields of a default are reported with the default as it would be stored', () => {
+  const value = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', unknown: 1 }, more: 2 };
+  const pod = {
+    type: 'object',
+    'x-kubernetes-embedded-resource': true,
+    properties: { a: { type: 'string' } },
+    default: value,
+  };
+  const { causes } = create(body({ type: 'object', properties: { pod } }));
+  expect(causes.map(([, , text]) => text)).toEqual([
+    'Invalid value: {"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"more":2}: must not have unknown fields',
+  ]);
+});
+
 test('the status subresource keeps the spec and checks accepted names', () => {
   const { crd } = create(body());
   const subresource = crds.subresources?.['status'];
