@@ -1,5 +1,8 @@
 import { hasCondition } from '../../api/conditions.js';
-import type { CustomResourceDefinition } from '../../api/kinds/custom-resource-definition.js';
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionVersion,
+} from '../../api/kinds/custom-resource-definition.js';
 import { hasSchema, type SchemaProps } from '../../schema/json-schema-props.js';
 import { prune } from '../../schema/prune.js';
 import { same } from '../../schema/same.js';
@@ -84,12 +87,22 @@ export function waiversOf(
 
 /** Returns the names of the versions whose schema is unchanged. */
 function unchangedVersions(next: CustomResourceDefinition, previous: CustomResourceDefinition): ReadonlySet<string> {
-  const before = new Map((previous.spec.versions ?? []).map(({ name, schema }) => [name, schema]));
+  const existing = (name: string): CustomResourceDefinitionVersion | undefined => schemaHolder(previous, name);
   return new Set(
     (next.spec.versions ?? [])
-      .filter(({ name, schema }) => before.has(name) && same(schema, before.get(name)))
+      .filter(({ name, schema }) => existing(name) !== undefined && same(schema, existing(name)?.schema))
       .map(({ name }) => name),
   );
+}
+
+/**
+ * Returns a version with the schema that a definition has for the name of a version. A schema that all versions share
+ * counts as that of any name, even one that the definition does not have.
+ */
+function schemaHolder({ spec }: CustomResourceDefinition, name: string): CustomResourceDefinitionVersion | undefined {
+  const [first, ...others] = spec.versions ?? [];
+  if (others.every(({ schema }) => same(schema, first?.schema))) return first;
+  return spec.versions.find((version) => version.name === name);
 }
 
 function hasUnprunedDefaults(schema: SchemaProps): boolean {

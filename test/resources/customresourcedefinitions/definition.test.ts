@@ -255,6 +255,26 @@ test('unknown fields of a default are reported with the default as it would be s
   ]);
 });
 
+test('rules may stay too expensive in a version whose schema is that of all stored versions', () => {
+  const l = {
+    type: 'array',
+    items: { type: 'string' },
+    'x-kubernetes-validations': [{ rule: 'self.all(x, self.all(y, x == y))' }],
+  };
+  const schema = { openAPIV3Schema: { type: 'object', properties: { l } } };
+  const other = { openAPIV3Schema: { type: 'object', properties: { other: l } } };
+  const versions = (...schemas: readonly JsonObject[]): JsonObject =>
+    body(undefined, { versions: schemas.map((one, at) => version(`v${at + 1}`, { storage: at === 0, schema: one })) });
+  const stored = read(crds, versions(schema, schema));
+  const next = read(crds, versions(schema, other, schema));
+  const dear = (crd: CustomResourceDefinition): readonly string[] =>
+    update(next, crd).flatMap(([field = '', text = '']) =>
+      text.includes('estimated rule cost exceeds') ? [field.slice(0, 'spec.versions[0]'.length)] : [],
+    );
+  expect(dear(stored)).toEqual(['spec.versions[1]']);
+  expect(dear(read(crds, versions(schema, other)))).toEqual(['spec.versions[2]']);
+});
+
 test('the status subresource keeps the spec and checks accepted names', () => {
   const { crd } = create(body());
   const subresource = crds.subresources?.['status'];
