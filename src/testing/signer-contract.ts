@@ -186,7 +186,7 @@ const promises: Readonly<Record<string, (under: SignerUnderTest) => Promise<void
           async sign(request, signal) {
             await signer.sign(request, signal);
             crashed(crash());
-            return new Promise(() => {});
+            throw new Error('the answer is lost in the crash');
           },
         });
       });
