@@ -26,7 +26,6 @@ const parts = {
   watch: async () => (await import('./watching.mjs')).watch(),
 };
 for (const name of flags.only?.split(',') ?? Object.keys(parts)) {
-  if (!Object.hasOwn(parts, name))
-    throw new Error(`unknown part ${name}; known are ${Object.keys(parts).join(', ')}`);
+  if (!Object.hasOwn(parts, name)) throw new Error(`unknown part ${name}; known are ${Object.keys(parts).join(', ')}`);
   await parts[name]();
 }
