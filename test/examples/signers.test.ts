@@ -28,11 +28,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const pair = await createAuthorityKeyPair({ commonName: 'Demo CA' });
 writeFileSync(join(folder, 'ca.crt'), pair.certificate);
 writeFileSync(join(folder, 'ca.key'), pair.key);
+writeFileSync(join(folder, 'token-ca.crt'), pair.certificate);
 writeFileSync(join(folder, 'pin'), '1234\n');
 
 async function serverOf(name: string): Promise<Server> {
   const text = readFileSync(join(root, 'examples/signers', name), 'utf8')
-    .replaceAll(/\bca\.(crt|key)\b/g, join(folder, 'ca.$1'))
+    .replaceAll(/\b(?:token-)?ca\.(?:crt|key)\b/g, join(folder, '$&'))
     .replace('pinFile: pin', `pinFile: ${join(folder, 'pin')}`)
     .replace('/usr/lib/softhsm/libsofthsm2.so', softHsm ?? '')
     .replace('examples/external-signer', join(root, 'examples/external-signer'));
