@@ -35,7 +35,7 @@ export const isNonEmptyString = (value: unknown): value is string => typeof valu
 export const nonEmptyString = checkThat('a text that is not empty', isNonEmptyString);
 export const anyString = checkThat('a text', (value) => typeof value === 'string');
 export const boolean = checkThat('true or false', (value) => typeof value === 'boolean');
-const record = checkThat('an object', isObject);
+export const anyObject = checkThat('an object', isObject);
 
 export const oneOf = (values: readonly string[]): Check =>
   checkThat(`one of ${values.join(', ')}`, (value) => values.some((one) => one === value));
@@ -62,14 +62,14 @@ export const listOf =
 export const mapOf =
   (each: Check): Check =>
   (value, path) =>
-    record(value, path) ??
+    anyObject(value, path) ??
     first(Object.entries(value as object), ([name, member]) => each(member, `${path}[${JSON.stringify(name)}]`));
 
 /** An object with these members and no others; the `needed` ones are required. A member that is `undefined` counts as absent. */
 export const fields =
   <T>(checks: Checks<T>, ...needed: readonly (keyof T & string)[]): Check =>
   (value, path) => {
-    const problem = record(value, path);
+    const problem = anyObject(value, path);
     if (problem !== undefined) return problem;
     const members = value as Readonly<Record<string, unknown>>;
     const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
@@ -86,7 +86,7 @@ export const fields =
 export const oneForm =
   (expected: string, forms: Readonly<Record<string, Check>>): Check =>
   (value, path) => {
-    const problem = record(value, path);
+    const problem = anyObject(value, path);
     if (problem !== undefined) return problem;
     const form = Object.keys(forms).find((name) => (value as Readonly<Record<string, unknown>>)[name] !== undefined);
     return form === undefined ? { path, wrong: `must have ${expected}` } : forms[form]?.(value, path);

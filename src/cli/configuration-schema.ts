@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type PolicyRule, policyChecks, policyProblems } from '../../controllers/csr-policy-approver/policy.js';
 import { type TrustBundle, trustChecks, trustProblems } from '../../controllers/trust-distributor/trust-bundle.js';
-import { boolean, type Check, listOf, nonEmptyString, type Problem } from '../api/checks.js';
+import { anyObject, boolean, type Check, listOf, nonEmptyString, oneOf, type Problem } from '../api/checks.js';
 import { optionChecks } from '../server/check-options.js';
 import { type ConfiguredSigner, configuredSigners } from '../server/signing-options.js';
 import { type Configuration, defaults } from './configuration-options.js';
@@ -31,19 +31,27 @@ const orZero = (problem: Problem | undefined): Problem | undefined =>
 const addSentence = (sentence: string | undefined, context: IssueContext): void =>
   sentence === undefined ? undefined : context.addIssue({ code: 'custom', message: sentence, path: [] });
 
+/** The error of a schema for a value of the wrong type, in the words of a check. */
+const typeProblem = (check: Check) => ({
+  error: ({ code, input }: { readonly code: string; readonly input: unknown }): string | undefined =>
+    code === 'invalid_type' ? check(input, '')?.wrong : undefined,
+});
+
+/** An object with these options and no others. */
+const section = <T extends z.ZodRawShape>(options: T) => z.strictObject(options, typeProblem(anyObject));
+
 const { members } = optionChecks;
 
-export const configuration = z.strictObject({
+export const configuration = section({
   host: checkedBy<string>(members.listen.host).default(defaults.host),
   port: checkedBy<number>(members.listen.port).default(defaults.port),
   http2: checkedBy<boolean>(members.listen.http2).default(defaults.http2),
   servingNames: checkedBy<string[]>(members.listen.servingNames).default(defaults.servingNames),
-  serving: z
-    .strictObject({
-      certificateFile: checkedBy<string>(members.serving.certificateFile).optional(),
-      keyFile: checkedBy<string>(members.serving.keyFile).optional(),
-      caFile: checkedBy<string>(members.serving.caFile).optional(),
-    })
+  serving: section({
+    certificateFile: checkedBy<string>(members.serving.certificateFile).optional(),
+    keyFile: checkedBy<string>(members.serving.keyFile).optional(),
+    caFile: checkedBy<string>(members.serving.caFile).optional(),
+  })
     .refine(
       (files) => [0, 3].includes(Object.values(files).filter((file) => file !== undefined).length),
       'certificateFile, keyFile and caFile go together',
@@ -51,127 +59,116 @@ export const configuration = z.strictObject({
     .prefault({}),
   dataDir: checkedBy<string>(optionChecks.dataDir).default(defaults.dataDir),
   store: checkedBy<string>(nonEmptyString).optional(),
-  etcd: z
-    .strictObject({
-      caFile: checkedBy<string>(members.etcd.caFile).optional(),
-      certificateFile: checkedBy<string>(members.etcd.certificateFile).optional(),
-      keyFile: checkedBy<string>(members.etcd.keyFile).optional(),
-      user: checkedBy<string>(members.etcd.user).optional(),
-      passwordFile: checkedBy<string>(members.etcd.passwordFile).optional(),
-      prefix: checkedBy<string>(members.etcd.prefix).default(defaults.etcd.prefix),
-      compactionSeconds: checkedBy<number>(members.etcd.compactionSeconds).default(defaults.etcd.compactionSeconds),
-    })
-    .prefault({}),
+  etcd: section({
+    caFile: checkedBy<string>(members.etcd.caFile).optional(),
+    certificateFile: checkedBy<string>(members.etcd.certificateFile).optional(),
+    keyFile: checkedBy<string>(members.etcd.keyFile).optional(),
+    user: checkedBy<string>(members.etcd.user).optional(),
+    passwordFile: checkedBy<string>(members.etcd.passwordFile).optional(),
+    prefix: checkedBy<string>(members.etcd.prefix).default(defaults.etcd.prefix),
+    compactionSeconds: checkedBy<number>(members.etcd.compactionSeconds).default(defaults.etcd.compactionSeconds),
+  }).prefault({}),
   encryptionConfigFile: checkedBy<string>(nonEmptyString).optional(),
   controllers: checkedBy<Configuration['controllers']>(optionChecks.controllers).default(defaults.controllers),
-  logLevel: z.enum(['debug', 'info', 'warn', 'error']).default(defaults.logLevel),
-  logFormat: z.enum(['auto', 'pretty', 'json']).default(defaults.logFormat),
+  logLevel: checkedBy<Configuration['logLevel']>(oneOf(['debug', 'info', 'warn', 'error'])).default(defaults.logLevel),
+  logFormat: checkedBy<Configuration['logFormat']>(oneOf(['auto', 'pretty', 'json'])).default(defaults.logFormat),
   authorization: checkedBy<NonNullable<Configuration['authorization']>>(optionChecks.authorization).optional(),
   authorizationConfigFile: checkedBy<string>(nonEmptyString).optional(),
   nodeRestriction: checkedBy<boolean>(optionChecks.nodeRestriction).optional(),
-  authorizationWebhook: z
-    .strictObject({
-      kubeconfig: checkedBy<string>(members.authorizationWebhook.kubeconfig).optional(),
-      allowedSeconds: checkedBy<number>(members.authorizationWebhook.allowedSeconds).default(
-        defaults.authorizationWebhook.allowedSeconds,
-      ),
-      refusedSeconds: checkedBy<number>(members.authorizationWebhook.refusedSeconds).default(
-        defaults.authorizationWebhook.refusedSeconds,
-      ),
-    })
-    .prefault({}),
+  authorizationWebhook: section({
+    kubeconfig: checkedBy<string>(members.authorizationWebhook.kubeconfig).optional(),
+    allowedSeconds: checkedBy<number>(members.authorizationWebhook.allowedSeconds).default(
+      defaults.authorizationWebhook.allowedSeconds,
+    ),
+    refusedSeconds: checkedBy<number>(members.authorizationWebhook.refusedSeconds).default(
+      defaults.authorizationWebhook.refusedSeconds,
+    ),
+  }).prefault({}),
   anonymous: checkedBy<boolean>(boolean).default(defaults.anonymous),
   clientCaFile: checkedBy<string>(nonEmptyString).optional(),
   tokenFile: checkedBy<string>(nonEmptyString).optional(),
   authenticationConfigFile: checkedBy<string>(nonEmptyString).optional(),
-  authenticationWebhook: z
-    .strictObject({
-      kubeconfig: checkedBy<string>(members.authenticationWebhook.kubeconfig).optional(),
-      cacheSeconds: checkedBy<number>(members.authenticationWebhook.cacheSeconds).default(
-        defaults.authenticationWebhook.cacheSeconds,
-      ),
-    })
-    .prefault({}),
-  frontProxy: z
-    .strictObject({
-      caFile: checkedBy<string>(nonEmptyString).optional(),
-      allowedNames: checkedBy<string[]>(members.frontProxy.allowedNames).default(defaults.frontProxy.allowedNames),
-      usernameHeaders: checkedBy<string[]>(members.frontProxy.usernameHeaders).default(
-        defaults.frontProxy.usernameHeaders,
-      ),
-      uidHeaders: checkedBy<string[]>(members.frontProxy.uidHeaders).default(defaults.frontProxy.uidHeaders),
-      groupHeaders: checkedBy<string[]>(members.frontProxy.groupHeaders).default(defaults.frontProxy.groupHeaders),
-      extraHeaderPrefixes: checkedBy<string[]>(members.frontProxy.extraHeaderPrefixes).default(
-        defaults.frontProxy.extraHeaderPrefixes,
-      ),
-    })
+  authenticationWebhook: section({
+    kubeconfig: checkedBy<string>(members.authenticationWebhook.kubeconfig).optional(),
+    cacheSeconds: checkedBy<number>(members.authenticationWebhook.cacheSeconds).default(
+      defaults.authenticationWebhook.cacheSeconds,
+    ),
+  }).prefault({}),
+  frontProxy: section({
+    caFile: checkedBy<string>(nonEmptyString).optional(),
+    allowedNames: checkedBy<string[]>(members.frontProxy.allowedNames).default(defaults.frontProxy.allowedNames),
+    usernameHeaders: checkedBy<string[]>(members.frontProxy.usernameHeaders).default(
+      defaults.frontProxy.usernameHeaders,
+    ),
+    uidHeaders: checkedBy<string[]>(members.frontProxy.uidHeaders).default(defaults.frontProxy.uidHeaders),
+    groupHeaders: checkedBy<string[]>(members.frontProxy.groupHeaders).default(defaults.frontProxy.groupHeaders),
+    extraHeaderPrefixes: checkedBy<string[]>(members.frontProxy.extraHeaderPrefixes).default(
+      defaults.frontProxy.extraHeaderPrefixes,
+    ),
+  })
     .refine(
       ({ caFile, allowedNames }) => caFile !== undefined || allowedNames.length === 0,
       'allowedNames needs caFile: without one, nobody is authenticated',
     )
     .prefault({}),
-  serviceAccounts: z
-    .strictObject({
-      issuers: checkedBy<string[]>(optionChecks.serviceAccountIssuers).default(defaults.serviceAccounts.issuers),
-      apiAudiences: checkedBy<string[]>(optionChecks.apiAudiences).default(defaults.serviceAccounts.apiAudiences),
-      signingKeyFile: checkedBy<string>(nonEmptyString).optional(),
-      verificationKeyFiles: checkedBy<string[]>(listOf(nonEmptyString)).default(
-        defaults.serviceAccounts.verificationKeyFiles,
-      ),
-      keySetUri: checkedBy<string>(optionChecks.serviceAccountKeySetUri).optional(),
-      // 0 means no limit, which a program expresses by leaving the option out.
-      maxTokenSeconds: checkedBy<number>((value, path) =>
-        value === 0 ? undefined : orZero(optionChecks.serviceAccountMaxTokenSeconds(value, path)),
-      ).default(defaults.serviceAccounts.maxTokenSeconds),
-      extendTokens: checkedBy<boolean>(optionChecks.extendServiceAccountTokens).default(
-        defaults.serviceAccounts.extendTokens,
-      ),
-    })
-    .prefault({}),
-  signing: z
-    .strictObject({
-      seconds: checkedBy<number>(optionChecks.signingSeconds).default(defaults.signing.seconds),
-      certificateFile: checkedBy<string>(nonEmptyString).optional(),
-      keyFile: checkedBy<string>(nonEmptyString).optional(),
-      signers: checkedBy<ConfiguredSigner[]>(configuredSigners).default(defaults.signing.signers),
-    })
+  serviceAccounts: section({
+    issuers: checkedBy<string[]>(optionChecks.serviceAccountIssuers).default(defaults.serviceAccounts.issuers),
+    apiAudiences: checkedBy<string[]>(optionChecks.apiAudiences).default(defaults.serviceAccounts.apiAudiences),
+    signingKeyFile: checkedBy<string>(nonEmptyString).optional(),
+    verificationKeyFiles: checkedBy<string[]>(listOf(nonEmptyString)).default(
+      defaults.serviceAccounts.verificationKeyFiles,
+    ),
+    keySetUri: checkedBy<string>(optionChecks.serviceAccountKeySetUri).optional(),
+    // 0 means no limit, which a program expresses by leaving the option out.
+    maxTokenSeconds: checkedBy<number>((value, path) =>
+      value === 0 ? undefined : orZero(optionChecks.serviceAccountMaxTokenSeconds(value, path)),
+    ).default(defaults.serviceAccounts.maxTokenSeconds),
+    extendTokens: checkedBy<boolean>(optionChecks.extendServiceAccountTokens).default(
+      defaults.serviceAccounts.extendTokens,
+    ),
+  }).prefault({}),
+  signing: section({
+    seconds: checkedBy<number>(optionChecks.signingSeconds).default(defaults.signing.seconds),
+    certificateFile: checkedBy<string>(nonEmptyString).optional(),
+    keyFile: checkedBy<string>(nonEmptyString).optional(),
+    signers: checkedBy<ConfiguredSigner[]>(configuredSigners).default(defaults.signing.signers),
+  })
     .refine(
       ({ certificateFile, keyFile }) => (certificateFile === undefined) === (keyFile === undefined),
       'certificateFile and keyFile go together',
     )
     .prefault({}),
-  certificatePolicy: z
-    .strictObject({
-      mode: checkedBy<Configuration['certificatePolicy']['mode']>(policyChecks.mode).default(
-        defaults.certificatePolicy.mode,
-      ),
-      default: checkedBy<Configuration['certificatePolicy']['default']>(policyChecks.default).default(
-        defaults.certificatePolicy.default,
-      ),
-      rules: checkedBy<PolicyRule[]>(policyChecks.rules).default(defaults.certificatePolicy.rules),
-    })
+  certificatePolicy: section({
+    mode: checkedBy<Configuration['certificatePolicy']['mode']>(policyChecks.mode).default(
+      defaults.certificatePolicy.mode,
+    ),
+    default: checkedBy<Configuration['certificatePolicy']['default']>(policyChecks.default).default(
+      defaults.certificatePolicy.default,
+    ),
+    rules: checkedBy<PolicyRule[]>(policyChecks.rules).default(defaults.certificatePolicy.rules),
+  })
     .superRefine((policy, context) => addSentence(policyProblems(policy)[0], context))
     .prefault({}),
-  trust: z
-    .strictObject({
-      distribute: checkedBy<boolean>(boolean).default(defaults.trust.distribute),
-      owner: checkedBy<string>(trustChecks.owner).default(defaults.trust.owner),
-      secretTargets: checkedBy<boolean>(trustChecks.secretTargets).default(defaults.trust.secretTargets),
-      bundles: checkedBy<TrustBundle[]>(trustChecks.bundles).default(defaults.trust.bundles),
-    })
+  trust: section({
+    distribute: checkedBy<boolean>(boolean).default(defaults.trust.distribute),
+    owner: checkedBy<string>(trustChecks.owner).default(defaults.trust.owner),
+    secretTargets: checkedBy<boolean>(trustChecks.secretTargets).default(defaults.trust.secretTargets),
+    bundles: checkedBy<TrustBundle[]>(trustChecks.bundles).default(defaults.trust.bundles),
+  })
     .superRefine(({ distribute, ...trust }, context) => {
       addSentence(trustProblems(trust)[0], context);
       if (trust.bundles.length > 0 && !distribute) addSentence('bundles need distribute: true', context);
     })
     .prefault({}),
-  domains: z
-    .strictObject({
-      api: checkedBy<string>(members.domains.api).default(defaults.domains.api),
-      signer: checkedBy<string>(members.domains.signer).default(defaults.domains.signer),
-    })
-    .prefault({}),
+  domains: section({
+    api: checkedBy<string>(members.domains.api).default(defaults.domains.api),
+    signer: checkedBy<string>(members.domains.signer).default(defaults.domains.signer),
+  }).prefault({}),
   webhookServices: z
-    .array(z.strictObject({ service: checkedBy<string>(nonEmptyString), address: checkedBy<string>(nonEmptyString) }))
+    .array(
+      section({ service: checkedBy<string>(nonEmptyString), address: checkedBy<string>(nonEmptyString) }),
+      typeProblem(listOf(() => undefined)),
+    )
     .superRefine((all, context) => {
       for (const [at, { service, address }] of all.entries())
         addProblem(optionChecks.webhookServices({ [service]: address }, `${at}`), context);
@@ -179,45 +176,31 @@ export const configuration = z.strictObject({
     .refine((all) => new Set(all.map((one) => one.service)).size === all.length, 'must name each service only once')
     .default(defaults.webhookServices),
   webhookKubeconfig: checkedBy<string>(optionChecks.webhookKubeconfig).optional(),
-  featureGates: z
-    .strictObject({
-      ShardedListAndWatch: checkedBy<boolean>(boolean).default(defaults.featureGates.ShardedListAndWatch),
-    })
-    .prefault({}),
+  featureGates: section({
+    ShardedListAndWatch: checkedBy<boolean>(boolean).default(defaults.featureGates.ShardedListAndWatch),
+  }).prefault({}),
   metrics: checkedBy<boolean>(members.operations.metrics).default(defaults.metrics),
-  audit: z
-    .strictObject({
-      policyFile: checkedBy<string>(nonEmptyString).optional(),
-      logFile: checkedBy<string>(members.audit.logFile).default(defaults.audit.logFile),
-      maxSizeMb: checkedBy<number>(members.audit.maxSizeMb).default(defaults.audit.maxSizeMb),
-      maxBackups: checkedBy<number>(members.audit.maxBackups).default(defaults.audit.maxBackups),
-      maxAgeDays: checkedBy<number>(members.audit.maxAgeDays).default(defaults.audit.maxAgeDays),
-      webhook: z
-        .strictObject({
-          kubeconfig: checkedBy<string>(members.auditWebhook.kubeconfig).optional(),
-          waitSeconds: checkedBy<number>(members.auditWebhook.waitSeconds).default(defaults.audit.webhook.waitSeconds),
-        })
-        .prefault({}),
-    })
-    .prefault({}),
-  limits: z
-    .strictObject({
-      readOnlyRequests: checkedBy<number>(members.operations.readOnlyRequests).default(
-        defaults.limits.readOnlyRequests,
-      ),
-      mutatingRequests: checkedBy<number>(members.operations.mutatingRequests).default(
-        defaults.limits.mutatingRequests,
-      ),
-      watches: checkedBy<number>(members.operations.watches).default(defaults.limits.watches),
-      requestTimeoutMs: checkedBy<number>(members.operations.requestTimeoutMs).default(
-        defaults.limits.requestTimeoutMs,
-      ),
-      connections: checkedBy<number>(members.connectionLimits.connections).default(defaults.limits.connections),
-      headerBytes: checkedBy<number>(members.connectionLimits.headerBytes).default(defaults.limits.headerBytes),
-      headersMs: checkedBy<number>(members.connectionLimits.headersMs).default(defaults.limits.headersMs),
-      idleMs: checkedBy<number>(members.connectionLimits.idleMs).default(defaults.limits.idleMs),
-    })
-    .prefault({}),
+  audit: section({
+    policyFile: checkedBy<string>(nonEmptyString).optional(),
+    logFile: checkedBy<string>(members.audit.logFile).default(defaults.audit.logFile),
+    maxSizeMb: checkedBy<number>(members.audit.maxSizeMb).default(defaults.audit.maxSizeMb),
+    maxBackups: checkedBy<number>(members.audit.maxBackups).default(defaults.audit.maxBackups),
+    maxAgeDays: checkedBy<number>(members.audit.maxAgeDays).default(defaults.audit.maxAgeDays),
+    webhook: section({
+      kubeconfig: checkedBy<string>(members.auditWebhook.kubeconfig).optional(),
+      waitSeconds: checkedBy<number>(members.auditWebhook.waitSeconds).default(defaults.audit.webhook.waitSeconds),
+    }).prefault({}),
+  }).prefault({}),
+  limits: section({
+    readOnlyRequests: checkedBy<number>(members.operations.readOnlyRequests).default(defaults.limits.readOnlyRequests),
+    mutatingRequests: checkedBy<number>(members.operations.mutatingRequests).default(defaults.limits.mutatingRequests),
+    watches: checkedBy<number>(members.operations.watches).default(defaults.limits.watches),
+    requestTimeoutMs: checkedBy<number>(members.operations.requestTimeoutMs).default(defaults.limits.requestTimeoutMs),
+    connections: checkedBy<number>(members.connectionLimits.connections).default(defaults.limits.connections),
+    headerBytes: checkedBy<number>(members.connectionLimits.headerBytes).default(defaults.limits.headerBytes),
+    headersMs: checkedBy<number>(members.connectionLimits.headersMs).default(defaults.limits.headersMs),
+    idleMs: checkedBy<number>(members.connectionLimits.idleMs).default(defaults.limits.idleMs),
+  }).prefault({}),
   ledgerRetentionDays: checkedBy<number>(optionChecks.ledgerRetentionDays).default(defaults.ledgerRetentionDays),
   eventTtlSeconds: checkedBy<number>(optionChecks.eventTtlSeconds).default(defaults.eventTtlSeconds),
   shutdownDelayMs: checkedBy<number>(optionChecks.shutdownDelayMs).default(defaults.shutdownDelayMs),

@@ -56,6 +56,13 @@ test.each<[object, string]>([
     'webhookServices[0]: cannot be read: "c" is not the address',
   ],
   [{ webhookServices: [{ service: 'a/b', address: 'c:1' }] }, 'none'],
+  [{ webhookServices: 5 }, 'webhookServices: must be a list, not 5'],
+  [{ webhookServices: [5] }, 'webhookServices[0]: must be an object, not 5'],
+  [{ logLevel: 'verbose' }, 'logLevel: must be one of debug, info, warn, error, not "verbose"'],
+  [{ logFormat: 'xml' }, 'logFormat: must be one of auto, pretty, json, not "xml"'],
+  [{ etcd: 5 }, 'etcd: must be an object, not 5'],
+  [{ domains: null }, 'domains: must be an object, not null'],
+  [{ audit: { webhook: [] } }, 'audit.webhook: must be an object, not an empty list'],
 ])('the problem of %j is: %s', (given, expected) => {
   expect(problem(given)).toContain(expected);
 });
