@@ -14,7 +14,7 @@ export interface CertificatesFlags extends CertificateQuery {
 
 /**
  * Implements `kedge certificates`: lists issued certificates from the ledger. Fails with an error of one sentence if
- * the ledger was tampered with.
+ * entries were changed or removed.
  */
 export async function certificates(flags: CertificatesFlags): Promise<void> {
   const { kubeconfig, output, verify = false, noted, ...query } = flags;
@@ -46,7 +46,8 @@ function sayVerdict(entries: readonly CertificateLedgerEntry[], noted: LedgerHea
     noted,
   );
   for (const problem of problems) process.stderr.write(`${problem}\n`);
-  if (problems.length > 0) throw new Error(`the ledger was tampered with: ${problems.length} problems`);
+  if (problems.length > 0)
+    throw new Error(`entries of the ledger were changed or removed (problems: ${problems.length})`);
   const end = head.sequence === 0 ? 'empty' : `${head.sequence}:${head.hash}`;
   process.stdout.write(
     `entries: ${entries.length}${first === 1 ? '' : ` from entry ${first} on`}, certificates: ${records}; ` +
