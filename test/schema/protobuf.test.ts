@@ -213,6 +213,16 @@ describe('reading', () => {
     expect(() => runSync(decodeProtobuf(configMap, bytes))).toThrow('exceeded 50000 fields');
   });
 
+  test('reads a quantity without text as zero', () => {
+    expect(runSync(decodeProtobuf(everything, hex('62 05 0a0161 1200')))).toEqual({ amount: { a: '0' } });
+  });
+
+  test('an error within an embedded struct names that struct', () => {
+    expect(() => runSync(decodeProtobuf(ruleWithOperations, hex('1201 0c')))).toThrow(
+      new ProtobufError('proto: Rule: wiretype end group for non-group'),
+    );
+  });
+
   test('replaces invalid UTF-8 with replacement characters', () => {
     expect(runSync(decodeProtobuf(configMap, hex('0a03 0a01ff')))).toEqual({ metadata: { name: '\ufffd' } });
   });
@@ -221,6 +231,9 @@ describe('reading', () => {
     ['0a05 0a01', 'unexpected EOF'],
     ['0aff', 'unexpected EOF'],
     ['0affffffffffffffffff01', 'proto: negative length found during unmarshaling'],
+    ['0affffffffffffffff7f', 'proto: negative length found during unmarshaling'],
+    ['0aebffffffffffffff7f', 'unexpected EOF'],
+    ['0a8080808008', 'unexpected EOF'],
     ['0affffffffffffffffffff01', 'proto: integer overflow'],
     ['0801', 'proto: wrong wireType = 0 for field ObjectMeta'],
     ['2200', 'proto: wrong wireType = 2 for field Immutable'],

@@ -40,13 +40,12 @@ interface Field {
 }
 
 /** Returns the message of a struct; compiled once for each schema. */
-export const messageOf = oncePer(structMessage);
+export const messageOf = oncePer((schema: Schema) => structMessage(schema, structName(schema)));
 
 /** The shapes whose values Go omits when they are nil, even if they are no pointers. */
 const nilable: ReadonlySet<WireShape> = new Set<WireShape>(['list', 'map', 'bytes', 'union']);
 
-function structMessage(schema: Schema): Message {
-  const name = structName(schema);
+function structMessage(schema: Schema, name: string): Message {
   let fields: readonly Field[] | undefined;
   let byNumber = new Map<number, Field>();
   const compile = (): readonly Field[] => {
@@ -147,7 +146,7 @@ function embeddedFields(schema: Schema): readonly Field[] {
     groups.set(within.number, group);
   }
   return [...groups].map(([number, { name, members }]) => {
-    const embedded = structMessage({ ...schema, properties: new Map(members) });
+    const embedded = structMessage({ ...schema, properties: new Map(members) }, name);
     return {
       name,
       number,

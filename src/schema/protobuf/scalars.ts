@@ -119,7 +119,7 @@ export const scalars: Readonly<Record<Exclude<WireShape, 'struct' | 'list' | 'ma
   time: timeCodec(false),
   'micro-time': timeCodec(true),
   quantity: delimited(
-    (bytes) => bytesOf(smallFields(bytes, quantity).get('String_')).toString('utf8'),
+    (bytes) => smallFields(bytes, quantity).get('String_')?.toString() ?? '0',
     (writer, value) => writeText(writer, 1, text(value, '0')),
   ),
   'int-or-string': delimited(

@@ -1,3 +1,5 @@
+import { maxInt64 } from '../../api/go-integers.js';
+
 /** The wire format of protocol buffers: tags, varints, lengths. It is independent of schemas. */
 
 /** Thrown for bytes that are not a valid message. The text is that of Go's generated code. */
@@ -114,10 +116,12 @@ export class WireReader {
 
   #endOfNext(): number {
     const length = this.#number();
-    if (length > 0x7fff_ffff) throw new ProtobufError('proto: negative length found during unmarshaling');
-    const end = this.#at + Number(length);
-    if (end > this.#end) throw new ProtobufError(truncated);
-    return end;
+    if (length > this.#end - this.#at) {
+      // In Go a length, and the offset of its end, are signed integers of 64 bits.
+      const isNegative = BigInt(length) + BigInt(this.#at) > maxInt64;
+      throw new ProtobufError(isNegative ? 'proto: negative length found during unmarshaling' : truncated);
+    }
+    return this.#at + Number(length);
   }
 
   /**
