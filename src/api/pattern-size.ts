@@ -42,11 +42,16 @@ function measured(pattern: string): { readonly instructions: number; readonly cl
       add(1);
     } else if (text.startsWith('{') && text !== '{') {
       const [least, most] = text.slice(1, -1).split(',');
-      total += last * (Math.max(1, Number(most || least)) - 1);
+      const count = Math.max(1, Number(most || least));
+      // A higher count does not parse.
+      if (count <= maxCount) total += last * (count - 1);
     } else add(1);
   }
   return { instructions: outer.reduce((sum, size) => sum + size, total), classes };
 }
+
+/** The highest count in a repetition. */
+const maxCount = 1_000;
 
 const sizeOfUnicodeClass = 40;
 const isUnicodeClass = (text: string): boolean => text.startsWith('\\p') || text.startsWith('\\P');

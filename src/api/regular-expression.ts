@@ -80,7 +80,11 @@ function parse(pattern: string, size: number): Compiled {
           const matcher = expression.matcher(text);
           return matcher.find() ? text.slice(matcher.start(), matcher.end()) : undefined;
         },
-        findAll: (text, most = Number.POSITIVE_INFINITY) => findAll(expression, text, most),
+        findAll: (text, most = Number.POSITIVE_INFINITY) => {
+          // A clock also counts the time in which this process did not run, so it is used only if it may be needed.
+          const isShort = size * text.length * Math.min(most, text.length + 1) <= maxMatchingCost;
+          return findAll(expression, text, most, isShort ? Number.POSITIVE_INFINITY : longestFinding);
+        },
         cost: ({ length }) => size * length,
       },
     };
@@ -112,6 +116,7 @@ function findAll(
   expression: ReturnType<Package['RE2JS']['compile']>,
   text: string,
   most: number,
+  longestMs: number,
 ): string[] | undefined {
   const matcher = expression.matcher(text);
   const found: string[] = [];
@@ -121,7 +126,7 @@ function findAll(
     const [from, to] = [matcher.start(), matcher.end()];
     if (from < to || from !== previousEnd) found.push(text.slice(from, to));
     previousEnd = to;
-    if (performance.now() - start > longestFinding) return undefined;
+    if (performance.now() - start > longestMs) return undefined;
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { patternSize } from '../../src/api/pattern-size.js';
 import { compile } from '../../src/api/regular-expression.js';
 import { expectShort } from '../processor-time.js';
@@ -12,6 +12,20 @@ test('a pattern that does not compile is reported with the message of Go', () =>
   expect(compile('(').error).toBe('error parsing regexp: missing closing ): `(`');
   expect(compile('\\').error).toBe('error parsing regexp: trailing backslash at end of expression: ``');
   expect(compile('(?=a)').error).toBe('error parsing regexp: invalid or unsupported Perl syntax: `(?=`');
+});
+
+test('a repetition of more than 1000 times is reported as such, not as too large', () => {
+  expect(compile('^.{0,65535}$').error).toBe('error parsing regexp: invalid repeat count: `{0,65535}`');
+  expect(compile('(a{1000}){1000}').error).toBe('error parsing regexp: expression too large');
+});
+
+test('matches of a short text are found even if the process stands still meanwhile', () => {
+  const clock = vi
+    .spyOn(performance, 'now')
+    .mockImplementation(() => performance.timeOrigin + clock.mock.calls.length * 1_000);
+  onTestFinished(() => clock.mockRestore());
+  expect(compile('a').expression?.findAll('ababa')).toEqual(['a', 'a', 'a']);
+  expect(compile('a').expression?.findAll('ab'.repeat(10_000))).toBeUndefined();
 });
 
 test('matching takes linear time for any pattern', async () => {
@@ -36,6 +50,8 @@ test.each([
   ['(ab){10}', 40],
   [String.raw`[]\]{9}]{2}[[:alpha:]{9}]\p{Greek}\x{10FFFF}\{9}`, 8],
   ['a{9', 3],
+  ['a{1000}', 1_000],
+  ['a{0,65535}', 1],
   ['(a(b', 2],
   ['))', 4],
 ])('the pattern %s has about %i instructions', (pattern, size) => {
