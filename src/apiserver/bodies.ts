@@ -168,6 +168,7 @@ function* decodeCustom({ definition, parsed, validation, context, unrecognized }
   // Unlike fields of built-in kinds, fields of custom resources have only one spelling.
   const { kind, apiVersion } = (text.value ?? {}) as JsonObject;
   const read = { kind: meta.kind || definition.kind, apiVersion: meta.apiVersion || groupVersion(definition) };
+  if (text.numberError !== undefined) throw cannotHandle(read, definition.kind, text.numberError);
   if (meta.kind === '' || !kind) {
     const message = `Object 'Kind' is missing in '${raw ?? goJson(text.value)}'`;
     // Without field validation, Kubernetes uses another decoder, which knows the expected kind.
@@ -175,7 +176,6 @@ function* decodeCustom({ definition, parsed, validation, context, unrecognized }
   }
   const statedMeta = { kind: meta.kind, apiVersion: typeof apiVersion === 'string' ? apiVersion : '' };
   const cannot = (message: string): ApiError => cannotHandle(statedMeta, definition.kind, message);
-  if (text.numberError !== undefined) throw cannotHandle(read, definition.kind, text.numberError);
   if (apiVersion === null) throw cannot(nullVersionMessage);
   const { object, strict } = yield* decodeOrRefuse(cannot, decodeWithReader(definition, text.value as JsonObject));
   yield;
