@@ -61,7 +61,7 @@ const confined: Readonly<Record<string, readonly string[]>> = {
   '@noble/ciphers/salsa.js': ['src/store/encryption/secretbox.ts'],
   re2js: ['src/api/regular-expression.ts'],
   ws: ['src/http/web-socket.ts', 'test'],
-  yaml: ['src/api/yaml.ts', 'test', 'examples'],
+  yaml: ['test', 'examples'],
   commander: ['src/main.ts', 'src/cli'],
   zod: ['src/main.ts', 'src/cli'],
   'prom-client': ['src/runtime/metrics.ts'],

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { YamlError } from './yaml-complaints.js';
+import { YamlError } from './yaml-error.js';
 
 /** Decoding of YAML texts. */
 
@@ -7,31 +7,23 @@ const controlCharacters = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000
 
 /** Returns the text with normalized line breaks. Throws YamlError. */
 export function decodeYamlText(source: string | Uint8Array): string {
-  if (typeof source !== 'string' && !isUtf8(source)) throw new YamlError('yaml: invalid leading UTF-8 octet');
-  const text = typeof source === 'string' ? source : Buffer.from(source).toString('utf8');
+  const text = typeof source === 'string' ? source : decoded(source);
   const withoutMark = text.startsWith('\ufeff') ? text.slice(1) : text;
   if (controlCharacters.test(withoutMark)) throw new YamlError('yaml: control characters are not allowed');
-  const lines = withoutMark.replaceAll(/\r\n?|\x85/g, '\n');
-  return separators.test(lines) ? withoutBlanksBesideSeparators(lines) : lines;
+  return withoutMark.replaceAll(/\r\n?|\x85/g, '\n');
 }
 
-/**
- * Matches line breaks of YAML 1.1, which neither JSON nor YAML 1.2 has. Folding keeps them and removes blanks beside
- * them.
- */
-const separators = /[\u2028\u2029]/;
-
-function withoutBlanksBesideSeparators(text: string): string {
-  const isBlank = (at: number): boolean => text[at] === ' ' || text[at] === '\t';
-  const pieces: string[] = [];
-  let from = 0;
-  for (const { index } of text.matchAll(/[\u2028\u2029]/g)) {
-    let end = index;
-    while (end > from && isBlank(end - 1)) end--;
-    pieces.push(text.slice(from, end), text[index] as string);
-    from = index + 1;
-    while (isBlank(from)) from++;
+/** Decodes UTF-8, or UTF-16 with a byte order mark, in which some shells write files. */
+function decoded(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const isLittleEndian = first === 0xff && second === 0xfe;
+  if (isLittleEndian || (first === 0xfe && second === 0xff)) {
+    try {
+      return new TextDecoder(isLittleEndian ? 'utf-16le' : 'utf-16be', { fatal: true }).decode(bytes);
+    } catch {
+      throw new YamlError('yaml: incomplete UTF-16 character');
+    }
   }
-  pieces.push(text.slice(from));
-  return pieces.join('');
+  if (!isUtf8(bytes)) throw new YamlError('yaml: invalid leading UTF-8 octet');
+  return Buffer.from(bytes).toString('utf8');
 }

@@ -1,8 +1,8 @@
-import type { Scalar } from 'yaml';
 import { isInt64, maxUint64, minInt64 } from './go-integers.js';
 import { quote } from './go-text.js';
 import { type ExactJson, NumberLiteral } from './json-exact.js';
-import { YamlError } from './yaml-complaints.js';
+import { YamlError } from './yaml-error.js';
+import type { YamlScalarNode } from './yaml-parser.js';
 import { goFloat, resolveScalar, type YamlScalar } from './yaml-scalar.js';
 
 /** Scalar values as Go represents them between YAML and JSON. */
@@ -23,6 +23,7 @@ export const floatNumber = (value: number): ExactJson =>
 
 /** A value as Go holds it before the conversion to JSON. */
 export interface GoValue {
+  /** The value in JSON. Throws YamlError if it has none, which counts only if nothing else is wrong. */
   readonly json: ExactJson;
   /** The value as `%#v` prints it, which also identifies keys. */
   readonly go: string;
@@ -45,16 +46,17 @@ const kindsByTag = new Map<string, YamlScalar['kind']>([
 const tagsByKind = new Map<YamlScalar['kind'], string>([
   ...[...kindsByTag].map(([tag, kind]) => [kind, tag] as const),
   ['text', 'str'],
+  // Without a tag it stays a text.
+  ['timestamp', 'str'],
 ]);
 
 /** Returns the value of a scalar by its tag, or else by its text if it is plain. Throws YamlError. */
-export function scalarValue(node: Scalar): GoValue {
-  const text = String(node.value ?? '');
-  const tag = node.tag?.startsWith(tagPrefix) ? node.tag.slice(tagPrefix.length) : node.tag;
-  if (tag === undefined) return node.type === 'PLAIN' ? goValue(resolveScalar(text)) : textValue(text);
+export function scalarValue({ value: text, tag: fullTag, isImplicit }: YamlScalarNode): GoValue {
+  if (fullTag === undefined) return isImplicit ? goValue(resolveScalar(text)) : textValue(text);
+  const tag = fullTag.startsWith(tagPrefix) ? fullTag.slice(tagPrefix.length) : fullTag;
   if (tag === 'binary') {
     const bytes = Buffer.from(text, 'base64');
-    if (bytes.toString('base64') !== text.replace(/\s/g, '')) {
+    if (bytes.toString('base64') !== text.replaceAll('\n', '')) {
       throw new YamlError('yaml: !!binary value contains invalid base64 data');
     }
     return textValue(bytes.toString('utf8'));

@@ -29,6 +29,8 @@ const protobuf = 'application/vnd.kubernetes.protobuf';
 const members = (count: number, value: (at: number) => unknown = () => 'v'): object =>
   Object.fromEntries(many(count, (at) => [`k${at}`, value(at)]));
 const longName = 'a'.repeat(1_000_000);
+/** The longest name that YAML, and so an apply, may have. */
+const longestKey = 'a'.repeat(1_000);
 const configMap = (more: object): object => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -604,9 +606,14 @@ export const bombs: Readonly<Record<string, () => FuzzRequest>> = {
       body: widget({ any: { [longName]: members(20_000) } }),
       type: apply,
     }),
-  '20,000 conflicts under a name of 1 MB': () =>
+  'an apply under a name of 1,000 characters': () =>
+    requestTo('PATCH', `${widgets}/bomb?fieldManager=f&force=true`, {
+      body: widget({ any: { [longestKey]: members(20_000) } }),
+      type: apply,
+    }),
+  '20,000 conflicts under a name of 1,000 characters': () =>
     requestTo('PATCH', `${widgets}/bomb?fieldManager=g`, {
-      body: widget({ any: { [longName]: members(20_000, () => 'w') } }),
+      body: widget({ any: { [longestKey]: members(20_000, () => 'w') } }),
       type: apply,
     }),
   'a definition with 2,000 versions': () =>
