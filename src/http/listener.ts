@@ -13,6 +13,7 @@ import { type HandlerParts, handleExchange } from './handle-exchange.js';
 import { Http1Connection, type ParserError } from './http1-connection.js';
 import { Http2Exchange } from './http2-exchange.js';
 import { Http2Sessions } from './http2-sessions.js';
+import { peerOf } from './peer.js';
 import { onlyHttp1, secureServer } from './secure-server.js';
 
 /** Options of the listener: TLS, HTTP/2 and HTTP/1.1 on one port. Client certificates are requested and never required. */
@@ -92,6 +93,9 @@ export class Listener {
       socket.once('close', () => this.#connections.delete(socket));
     });
     this.#server.on('secureConnection', (socket) => {
+      // Verifying a client certificate can leave an error in OpenSSL's queue, which Node.js would take for one of the
+      // next read, and end the connection. Reading the certificates clears the queue.
+      peerOf(socket, socket);
       const run = (exchange: Exchange): Promise<void> => this.#run(exchange);
       const plain = isHttp2(socket) ? undefined : new Http1Connection(socket, { run, clock });
       this.#sockets.set(socket, plain);

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { connect as connectHttp2, constants, type OutgoingHttpHeaders, type Settings } from 'node:http2';
 import { Agent, get } from 'node:https';
 import { connect as connectPlain } from 'node:net';
@@ -809,6 +810,38 @@ test("every connection has the peer's whole chain in order, even if the client t
   const all = sent.map(({ der }) => der.toString('base64')).join();
   expect([await ask(), await ask()]).toEqual([all, all]);
 });
+
+test.each(['http/1.1', 'h2'] as const)(
+  'a %s client is answered although OpenSSL fails to verify its chain',
+  async (protocol) => {
+    const until = { notAfter: Date.UTC(2050, 0, 1) };
+    const ca = { subject: [[attributes.commonName, 'ca']], extensions: [extensions.authority()], ...until } as const;
+    const peer = forge({ subject: [[attributes.commonName, 'alice']], issuer: forge(ca), ...until });
+    // An issuer by name, which OpenSSL takes for the issuer.
+    const other = forge(ca);
+    const { port } = await listening();
+    const socket = connect({
+      port,
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+      ALPNProtocols: [protocol],
+      key: peer.key.export({ type: 'pkcs8', format: 'pem' }),
+      cert: `${peer.pem}${other.pem}`,
+    });
+    // The server sends this once it has completed the handshake.
+    await once(socket, 'session');
+    await new Promise((resolve) => setImmediate(resolve));
+    if (protocol === 'h2') {
+      const session = connectHttp2(`https://127.0.0.1:${port}`, { createConnection: () => socket });
+      const [head] = await once(session.request({ ':path': '/a' }), 'response');
+      expect(head).toMatchObject({ ':status': 200 });
+      session.destroy();
+    } else {
+      socket.write('GET /a HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
+      expect((await socket.toArray()).join('')).toMatch(/^HTTP\/1\.1 200 /);
+    }
+  },
+);
 
 test('as many warnings are sent as fit, each truncated', async () => {
   const warnings = Array.from({ length: 20_000 }, (_, at) => `${at} ${'x'.repeat(400)}`);
