@@ -1,4 +1,5 @@
 import { code } from './json-scan.js';
+import { scannerError, type YamlError } from './yaml-error.js';
 
 /** A position in a YAML text, with its line and column. */
 export class TextPosition {
@@ -89,6 +90,11 @@ export class TextPosition {
     this.line++;
     this.#lineStart = this.at;
     return found;
+  }
+
+  /** Returns an error at this line. */
+  error(problem: string): YamlError {
+    return scannerError(problem, this.line);
   }
 
   /** Counts the end of the text as a line break if it does not follow one. */

@@ -1,9 +1,7 @@
-import { scannerError, type YamlError } from './yaml-error.js';
+import { scannerError } from './yaml-error.js';
 import type { TextPosition } from './yaml-position.js';
 
 /** Scans scalars: plain ones, those in quotes, and blocks. Lines are folded while they are read. */
-
-const errorAt = ({ line }: TextPosition, problem: string): YamlError => scannerError(problem, line);
 
 /** The line breaks and blanks between two words of a scalar. */
 class Gap {
@@ -96,11 +94,11 @@ export function scanQuoted(position: TextPosition, quote: '"' | "'"): string {
   const pieces: string[] = [];
   const gap = new Gap();
   for (;;) {
-    if (position.documentIndicator() !== undefined) throw errorAt(position, 'found unexpected document indicator');
-    if (position.isEnd) throw errorAt(position, 'found unexpected end of stream');
+    if (position.documentIndicator() !== undefined) throw position.error('found unexpected document indicator');
+    if (position.isEnd) throw position.error('found unexpected end of stream');
     pieces.push(isDouble ? scanDouble(position) : position.take(inSingleQuotes).replaceAll("''", "'"));
     if (isDouble && position.character() === '\\') {
-      if (!position.isBreak(1)) throw errorAt(position, unknownEscape);
+      if (!position.isBreak(1)) throw position.error(unknownEscape);
       position.skip(1);
       position.readBreak();
       gap.beginAfterBreak();
@@ -126,7 +124,7 @@ function scanDouble(position: TextPosition): string {
     const start = end;
     end = at + 2 + digits;
     const character = digits === 0 ? escapes.get(letter) : characterOf(position, words.slice(at + 2, end), digits);
-    if (character === undefined) throw errorAt(position, unknownEscape);
+    if (character === undefined) throw position.error(unknownEscape);
     value += words.slice(start, at) + character;
   }
   return value + words.slice(end);
@@ -135,10 +133,10 @@ function scanDouble(position: TextPosition): string {
 /** Returns the character with a hexadecimal number. */
 function characterOf(position: TextPosition, hex: string, digits: number): string {
   if (hex.length < digits || !/^[\da-fA-F]+$/.test(hex))
-    throw errorAt(position, 'did not find expected hexdecimal number');
+    throw position.error('did not find expected hexdecimal number');
   const number = Number.parseInt(hex, 16);
   if ((number >= 0xd800 && number <= 0xdfff) || number > 0x10ffff)
-    throw errorAt(position, 'found invalid Unicode character escape code');
+    throw position.error('found invalid Unicode character escape code');
   return String.fromCodePoint(number);
 }
 
@@ -188,10 +186,10 @@ export function scanBlockScalar(
 ): string {
   position.skip(1);
   const header = position.take(blockHeader);
-  if (header.includes('0')) throw errorAt(position, 'found an indentation indicator equal to 0');
+  if (header.includes('0')) throw position.error('found an indentation indicator equal to 0');
   position.skipBlanks();
   if (position.character() === '#') position.skipLine();
-  if (!position.isEnd && !position.isBreak()) throw errorAt(position, 'did not find expected comment or line break');
+  if (!position.isEnd && !position.isBreak()) throw position.error('did not find expected comment or line break');
   position.readBreak();
   const digit = /\d/.exec(header)?.[0];
   const given = digit === undefined ? undefined : Math.max(parentIndent, 0) + Number(digit);
@@ -230,7 +228,7 @@ function scanIndent(
     while (position.character() === ' ' && (known === undefined || position.column < known)) position.skip(1);
     longest = Math.max(longest, position.column);
     if (position.character() === '\t' && (known === undefined || position.column < known))
-      throw errorAt(position, 'found a tab character where an indentation space is expected');
+      throw position.error('found a tab character where an indentation space is expected');
     if (!position.isBreak()) break;
     breaks += position.readBreak();
   }

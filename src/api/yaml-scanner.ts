@@ -1,4 +1,4 @@
-import { scannerError, YamlError } from './yaml-error.js';
+import { YamlError } from './yaml-error.js';
 import { TextPosition } from './yaml-position.js';
 import { scanBlockScalar, scanPlain, scanQuoted } from './yaml-scalars.js';
 import { scanDirective, scanName, scanTag } from './yaml-tags.js';
@@ -125,13 +125,9 @@ export class YamlScanner {
     if (!key.isPossible) return false;
     const { at, line } = this.#position;
     if (key.line === line && key.at + longestKey >= at) return true;
-    if (key.isRequired) throw this.#error("could not find expected ':'");
+    if (key.isRequired) throw this.#position.error("could not find expected ':'");
     key.isPossible = false;
     return false;
-  }
-
-  #error(problem: string): YamlError {
-    return scannerError(problem, this.#position.line);
   }
 
   /** Adds a token; at an index of the queue, if one is given that is not in the past. */
@@ -190,7 +186,8 @@ export class YamlScanner {
   #fetchPlain(sign: string): void {
     const isFlow = this.#isFlow;
     const mayBegin = !indicators.includes(sign) || sign === '-' || (!isFlow && (sign === '?' || sign === ':'));
-    if (!mayBegin || this.#position.isBlank()) throw this.#error('found character that cannot start any token');
+    if (!mayBegin || this.#position.isBlank())
+      throw this.#position.error('found character that cannot start any token');
     this.#addKeyable('scalar', () => {
       const { value, endsLine } = scanPlain(this.#position, { isFlow, indent: this.#indent + 1 });
       if (endsLine) this.#isKeyAllowed = true;
@@ -222,7 +219,7 @@ export class YamlScanner {
   #dropKey(): void {
     const key = this.#keys.at(-1) as SimpleKey;
     if (!key.isPossible) return;
-    if (key.isRequired) throw this.#error("could not find expected ':'");
+    if (key.isRequired) throw this.#position.error("could not find expected ':'");
     key.isPossible = false;
     this.#levels.delete(key.token);
   }
@@ -287,7 +284,7 @@ export class YamlScanner {
 
   #fetchEntry(): void {
     if (!this.#isFlow && !this.#isKeyAllowed)
-      throw this.#error('block sequence entries are not allowed in this context');
+      throw this.#position.error('block sequence entries are not allowed in this context');
     this.#roll('block-list', this.#position);
     this.#dropKey();
     this.#isKeyAllowed = true;
@@ -295,7 +292,8 @@ export class YamlScanner {
   }
 
   #fetchKey(): void {
-    if (!this.#isFlow && !this.#isKeyAllowed) throw this.#error('mapping keys are not allowed in this context');
+    if (!this.#isFlow && !this.#isKeyAllowed)
+      throw this.#position.error('mapping keys are not allowed in this context');
     this.#roll('block-map', this.#position);
     this.#dropKey();
     this.#isKeyAllowed = !this.#isFlow;
@@ -312,7 +310,8 @@ export class YamlScanner {
       this.#levels.delete(token);
       this.#isKeyAllowed = false;
     } else {
-      if (!this.#isFlow && !this.#isKeyAllowed) throw this.#error('mapping values are not allowed in this context');
+      if (!this.#isFlow && !this.#isKeyAllowed)
+        throw this.#position.error('mapping values are not allowed in this context');
       this.#roll('block-map', this.#position);
       this.#isKeyAllowed = !this.#isFlow;
     }

@@ -1,9 +1,6 @@
-import { scannerError, type YamlError } from './yaml-error.js';
 import type { TextPosition } from './yaml-position.js';
 
 /** Scans what begins with `&`, `*`, `!` or `%`: anchors, aliases, tags and directives. */
-
-const errorAt = ({ line }: TextPosition, problem: string): YamlError => scannerError(problem, line);
 
 const letters = /[\w-]*/y;
 const digits = /\d*/y;
@@ -14,7 +11,7 @@ export function scanName(position: TextPosition): string {
   position.skip(1);
   const name = position.take(letters);
   const ends = position.isBlankOrEnd() || '?:,]}%@`'.includes(position.character());
-  if (name === '' || !ends) throw errorAt(position, 'did not find expected alphabetic or numeric character');
+  if (name === '' || !ends) throw position.error('did not find expected alphabetic or numeric character');
   return name;
 }
 
@@ -26,14 +23,14 @@ interface Tag {
 
 export function scanTag(position: TextPosition): Tag {
   const tag = position.character(1) === '<' ? scanVerbatimTag(position) : scanShortTag(position);
-  if (!position.isBlankOrEnd()) throw errorAt(position, 'did not find expected whitespace or line break');
+  if (!position.isBlankOrEnd()) throw position.error('did not find expected whitespace or line break');
   return tag;
 }
 
 function scanVerbatimTag(position: TextPosition): Tag {
   position.skip(2);
   const suffix = scanUri(position);
-  if (position.character() !== '>') throw errorAt(position, "did not find the expected '>'");
+  if (position.character() !== '>') throw position.error("did not find the expected '>'");
   position.skip(1);
   return { value: '', suffix };
 }
@@ -46,7 +43,7 @@ function scanShortTag(position: TextPosition): Tag {
 }
 
 function scanHandle(position: TextPosition): string {
-  if (position.character() !== '!') throw errorAt(position, "did not find expected '!'");
+  if (position.character() !== '!') throw position.error("did not find expected '!'");
   const start = position.at;
   position.skip(1);
   position.take(letters);
@@ -62,7 +59,7 @@ function scanUri(position: TextPosition, before = ''): string {
     if (plain !== '') pieces.push(plain);
     else if (position.character() === '%') pieces.push(scanUriEscapes(position));
     else if (more) return pieces.join('');
-    else throw errorAt(position, 'did not find expected tag URI');
+    else throw position.error('did not find expected tag URI');
   }
 }
 
@@ -73,13 +70,12 @@ function scanUriEscapes(position: TextPosition): string {
   const bytes = Buffer.from(position.take(escapedBytes).replaceAll('%', ''), 'hex');
   for (let at = 0; at === 0 || at < bytes.length; ) {
     const first = bytes[at];
-    if (first === undefined) throw errorAt(position, 'did not find URI escaped octet');
+    if (first === undefined) throw position.error('did not find URI escaped octet');
     const width = widthOf(first);
-    if (width === 0) throw errorAt(position, 'found an incorrect leading UTF-8 octet');
+    if (width === 0) throw position.error('found an incorrect leading UTF-8 octet');
     const others = bytes.subarray(at + 1, at + width);
-    if (others.some((byte) => (byte & 0xc0) !== 0x80))
-      throw errorAt(position, 'found an incorrect trailing UTF-8 octet');
-    if (others.length < width - 1) throw errorAt(position, 'did not find URI escaped octet');
+    if (others.some((byte) => (byte & 0xc0) !== 0x80)) throw position.error('found an incorrect trailing UTF-8 octet');
+    if (others.length < width - 1) throw position.error('did not find URI escaped octet');
     at += width;
   }
   return bytes.toString('utf8');
@@ -100,41 +96,41 @@ export interface Directive {
 export function scanDirective(position: TextPosition): Directive {
   position.skip(1);
   const name = position.take(letters);
-  if (name === '') throw errorAt(position, 'could not find expected directive name');
-  if (!position.isBlankOrEnd()) throw errorAt(position, 'found unexpected non-alphabetical character');
+  if (name === '') throw position.error('could not find expected directive name');
+  if (!position.isBlankOrEnd()) throw position.error('found unexpected non-alphabetical character');
   const isVersion = name === 'YAML';
-  if (!isVersion && name !== 'TAG') throw errorAt(position, 'found unknown directive name');
+  if (!isVersion && name !== 'TAG') throw position.error('found unknown directive name');
   position.skipBlanks();
   const directive: Directive = isVersion
     ? { type: 'version', value: scanVersion(position), suffix: '' }
     : { type: 'tag-directive', ...scanTagDirective(position) };
   position.skipBlanks();
   if (position.character() === '#') position.skipLine();
-  if (!position.isEnd && !position.isBreak()) throw errorAt(position, 'did not find expected comment or line break');
+  if (!position.isEnd && !position.isBreak()) throw position.error('did not find expected comment or line break');
   position.readBreak();
   return directive;
 }
 
 function scanVersion(position: TextPosition): string {
   const major = scanVersionNumber(position);
-  if (position.character() !== '.') throw errorAt(position, "did not find expected digit or '.' character");
+  if (position.character() !== '.') throw position.error("did not find expected digit or '.' character");
   position.skip(1);
   return `${major}.${scanVersionNumber(position)}`;
 }
 
 function scanVersionNumber(position: TextPosition): number {
   const number = position.take(digits);
-  if (number.length > 2) throw errorAt(position, 'found extremely long version number');
-  if (number === '') throw errorAt(position, 'did not find expected version number');
+  if (number.length > 2) throw position.error('found extremely long version number');
+  if (number === '') throw position.error('did not find expected version number');
   return Number(number);
 }
 
 function scanTagDirective(position: TextPosition): Tag {
   const value = scanHandle(position);
-  if (value !== '!' && !value.endsWith('!')) throw errorAt(position, "did not find expected '!'");
-  if (!position.isBlank()) throw errorAt(position, 'did not find expected whitespace');
+  if (value !== '!' && !value.endsWith('!')) throw position.error("did not find expected '!'");
+  if (!position.isBlank()) throw position.error('did not find expected whitespace');
   position.skipBlanks();
   const suffix = scanUri(position);
-  if (!position.isBlankOrEnd()) throw errorAt(position, 'did not find expected whitespace or line break');
+  if (!position.isBlankOrEnd()) throw position.error('did not find expected whitespace or line break');
   return { value, suffix };
 }
