@@ -1,4 +1,4 @@
-import { isIP, isIPv6 } from 'node:net';
+import { isIPv6 } from 'node:net';
 import { parseDuration } from './go-duration.js';
 import { maxInt64 } from './go-integers.js';
 import { parseGoRequestUrl } from './go-url.js';
@@ -25,7 +25,7 @@ const testers: Readonly<Record<string, Tester>> = {
   uri: (text) => !('wrong' in parseGoRequestUrl(text)),
   email: isMailAddress,
   hostname: isHostname,
-  ipv4: (text) => isSloppyIPv4(text) || (isIPv6(text) && text.includes('.')),
+  ipv4: (text) => isSloppyIPv4(text) || (isSloppyIPv6(text) && text.includes('.')),
   ipv6: (text) => isIPv6(text) && !text.includes('%'),
   cidr: isCidr,
   mac: isMac,
@@ -83,11 +83,15 @@ const isSloppyIPv4 = (text: string): boolean => {
   return parts.length === 4 && parts.every((part) => /^\d+$/.test(part) && part.length < 200 && Number(part) <= 255);
 };
 
+/** An IPv6 address without a zone; its numbers may have leading zeros. */
+const isSloppyIPv6 = (text: string): boolean =>
+  !text.includes('%') && isIPv6(text.replace(/(^|[:.])0+(?=[\da-fA-F])/g, '$1'));
+
 function isCidr(text: string): boolean {
   const [address = '', length = '', ...rest] = text.split('/');
   if (rest.length > 0 || !/^\d{1,9}$/.test(length)) return false;
   if (isSloppyIPv4(address)) return Number(length) <= 32;
-  return isIP(address) === 6 && !address.includes('%') && Number(length) <= 128;
+  return isSloppyIPv6(address) && Number(length) <= 128;
 }
 
 const longestMac = 20 * 2 + 19;
