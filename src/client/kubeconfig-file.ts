@@ -1,8 +1,9 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../api/object.js';
+import { decodeText } from '../api/yaml-text.js';
 import type { Clock } from '../runtime/clock.js';
 import { displayPath, pathErrorCause } from '../runtime/display-path.js';
-import { readLimitedText } from '../runtime/read-limited.js';
+import { readLimited, readLimitedText } from '../runtime/read-limited.js';
 import { AccessError } from './cluster-access.js';
 import type { ExecPlugin } from './exec-credential.js';
 
@@ -66,7 +67,7 @@ export interface KubeconfigOptions {
 
 export async function readFileIfExists(path: string): Promise<string | undefined> {
   try {
-    return await readLimitedText(path);
+    return decodeText(await readLimited(path));
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
     throw new AccessError(`cannot read the kubeconfig ${displayPath(path)}`, pathErrorCause(path, cause));

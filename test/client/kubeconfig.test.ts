@@ -14,11 +14,12 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
 });
 afterAll(() => rm(directory, { recursive: true }));
-const file = async (name: string, text: string): Promise<string> => {
+const file = async (name: string, text: string | Buffer): Promise<string> => {
   await writeFile(join(directory, name), text);
   return join(directory, name);
 };
 
+const inUtf16 = (text: string): Buffer => Buffer.from(`\ufeff${text}`, 'utf16le');
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const config = (user: object, cluster: object = {}, more: object = {}): string =>
   JSON.stringify({
@@ -325,6 +326,11 @@ describe('finding a server', () => {
   test('an explicit file takes precedence over the environment', async () => {
     const path = await file('own', config({ token: 't' }, { server: 'https://own' }));
     expect((await findAccess({ kubeconfig: path, env: { KUBECONFIG: '/nowhere' }, clock })).server).toBe('https://own');
+  });
+
+  test('a file in UTF-16, as some shells write it, is read', async () => {
+    const path = await file('utf-16', inUtf16(config({ token: 't' }, { server: 'https://ü' })));
+    expect((await findAccess({ kubeconfig: path, env: {}, clock })).server).toBe('https://ü');
   });
 
   test('a missing kubeconfig is reported with its path', async () => {
