@@ -46,7 +46,8 @@ export function resolveScalar(text: string): YamlScalar {
   const numeric = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d || first === 0x2e;
   if (!numeric) return { kind: 'text', value: text };
   if (isTimestamp(text)) return { kind: 'timestamp', value: text };
-  const plain = first === 0x2e ? text : text.replaceAll('_', '');
+  // After a leading point, underscores count only between digits.
+  const plain = first === 0x2e ? text.replace(/(\d)_(?=\d)/g, '$1') : text.replaceAll('_', '');
   const integer = first === 0x2e ? undefined : integerOf(plain);
   if (integer !== undefined) return { kind: 'integer', value: integer };
   const value = floatText.test(plain) ? Number(plain) : Number.NaN;
