@@ -1,5 +1,6 @@
 import { bytesOfUrlBase64 } from '../../api/base64.js';
 import { parseDuration } from '../../api/go-duration.js';
+import { isInt64 } from '../../api/go-integers.js';
 import { timeProblem } from '../../api/go-time.js';
 import { isObject, type Json, type JsonObject, member } from '../../api/object.js';
 import { durationInWords } from '../../api/string-formats.js';
@@ -49,8 +50,11 @@ export function celValue(value: Json | undefined, schema: Schema): Value {
 /** Returns a whole resource as expressions see it. */
 export const celResource = (value: Json, schema: Schema): Value => celValue(value, withObjectMembers(schema));
 
-const integerOf = (value: Json): bigint | undefined =>
-  typeof value === 'bigint' ? value : Number.isInteger(value) ? BigInt(value as number) : undefined;
+/** Returns a whole number that fits into 64 bits; undefined for other values. */
+function integerOf(value: Json): bigint | undefined {
+  const whole = typeof value === 'bigint' ? value : Number.isInteger(value) ? BigInt(value as number) : undefined;
+  return whole !== undefined && isInt64(whole) ? whole : undefined;
+}
 
 const notIntOrString = new Failure('invalid data, expected XIntOrString value to be either a string or integer');
 const notArray = new Failure('invalid data, expected an array for the provided schema with type=array');

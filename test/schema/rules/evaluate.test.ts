@@ -1014,6 +1014,19 @@ test.each<[string, Json, string, string | undefined]>([
   expect(said === undefined ? said : /expected string, got \S+[a-zA-Z0-9]/.exec(said)?.[0]).toBe(expected);
 });
 
+test.each<[number | bigint, string | undefined]>([
+  [2n ** 63n - 1n, undefined],
+  [-(2n ** 63n), undefined],
+  [2 ** 63, 'invalid data, expected int, got float64'],
+  [-1e20, 'invalid data, expected int, got float64'],
+])('%s is an integer for rules if it fits into 64 bits', (a, problem) => {
+  const rule = 'self.a != 1';
+  const { violations } = findings(withSpec(struct({ a: { type: 'integer' } }, [{ rule }])), { spec: { a } });
+  expect(violations.map(({ body }) => body)).toEqual(
+    problem === undefined ? [] : [`Invalid value: "object": ${problem} evaluating rule: ${rule}`],
+  );
+});
+
 test('null added to a list is a protobuf null', () => {
   const l = { type: 'array', items: { type: 'integer', nullable: true } };
   const schema = withSpec(struct({ l }, [{ rule: '(self.l + self.l)[1] == 1' }]));
