@@ -1,4 +1,5 @@
 import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { streamResetLimit } from './connection-limits.js';
@@ -6,6 +7,7 @@ import { endBetweenReads } from './session-ends.js';
 
 /** The state of an HTTP/2 connection: the number of requests being answered, and when the last one ended (milliseconds). */
 interface SessionState {
+  readonly socket: Socket;
   running: number;
   since: number;
   /** The number of streams that the client has reset, reduced over time at the permitted rate. */
@@ -26,11 +28,11 @@ export class Http2Sessions {
     this.#log = log;
   }
 
-  /** Adds a session until it closes. */
-  add(session: Http2Session): void {
+  /** Adds a session until its connection, `socket`, is closed. */
+  add(session: Http2Session, socket: Socket): void {
     endBetweenReads(session);
-    this.#sessions.set(session, this.#newState());
-    session.once('close', () => this.#sessions.delete(session));
+    this.#sessions.set(session, this.#newState(socket));
+    socket.once('close', () => this.#sessions.delete(session));
     session.on('error', ignore);
   }
 
@@ -50,9 +52,9 @@ export class Http2Sessions {
     };
   }
 
-  #newState(): SessionState {
+  #newState(socket: Socket): SessionState {
     const now = this.#clock.monotonic();
-    return { running: 0, since: now, takenBack: 0, forgiven: now, isRefused: false };
+    return { socket, running: 0, since: now, takenBack: 0, forgiven: now, isRefused: false };
   }
 
   /** Counts a stream reset by the client, and ends its connection if there are too many (CVE-2023-44487). */
@@ -70,10 +72,12 @@ export class Http2Sessions {
   /** Closes the sessions that have had no request for this long. */
   closeIdle(idleMs: number): void {
     const now = this.#clock.monotonic();
-    for (const [session, { running, since }] of this.#sessions) {
+    for (const [session, { socket, running, since }] of this.#sessions) {
       if (running > 0 || now - since < idleMs) continue;
+      // Node.js 20 waits for ever for a last write if the client is gone by then.
+      if (session.destroyed) socket.destroy();
       // A session that is closing and still open has responses that the client does not read.
-      if (session.closed) session.destroy();
+      else if (session.closed) session.destroy();
       else session.close();
     }
   }

@@ -101,7 +101,14 @@ export class Listener {
       this.#sockets.set(socket, plain);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    this.#server.on('session', (session) => this.#sessions.add(session));
+    // Node.js does not give the socket of a session away, but creates the session in this event.
+    let established: Socket | undefined;
+    this.#server.prependListener('secureConnection', (socket) => {
+      established = socket;
+    });
+    this.#server.on('session', (session) => {
+      if (established !== undefined) this.#sessions.add(session, established);
+    });
     this.#server.on('clientError', (error: ParserError, socket: Socket) => {
       const connection = this.#sockets.get(socket);
       // A connection without a completed handshake cannot be answered.

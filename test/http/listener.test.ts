@@ -634,6 +634,23 @@ describe('HTTP/2', () => {
     clearInterval(pings);
   });
 
+  test('connections of clients that send garbage and leave are closed', async () => {
+    const { port } = await listening({ idleMs: 60 });
+    const sockets = (): number => process.getActiveResourcesInfo().filter((type) => type === 'TCPSocketWrap').length;
+    const before = sockets();
+    await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
+        socket.on('error', () => {});
+        await once(socket, 'secureConnect');
+        socket.write('GET / HT');
+        setImmediate(() => socket.destroy());
+        await once(socket, 'close');
+      }),
+    );
+    await eventually(sockets, (count) => count <= before);
+  });
+
   test('a connection on which a response is not read is closed', async () => {
     const { http2 } = await listening({ idleMs: 60 });
     const session = http2({ initialWindowSize: 0 });
