@@ -10,6 +10,7 @@ import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { type Store, WriteConflict } from '../../src/store/store.js';
 import { FakeClock, settled } from '../../src/testing/fake-clock.js';
 import { testServer } from '../../src/testing/test-server.js';
+import { certificateRecord } from './certificate-record.js';
 
 /** Old entries are removed from the beginning of the ledger, and the rest remains a ledger. */
 
@@ -142,17 +143,10 @@ test('a ledger without its old entries is continued, also by a writer that knows
     const { items } = await entries.list();
     return items.map(({ metadata, spec }) => ({ name: metadata.name ?? '', spec }));
   };
-  const record = (serial: number, days: number): LedgerRecord => ({
-    request: { name: 'a', uid: `${serial}` },
-    requester: 'alice',
-    approval: {},
-    signerName: 'example.test/x',
-    caKeyId: '01',
-    serial: `${serial}`,
-    notBefore: '2026-01-01T00:00:00Z',
-    notAfter: new Date(start + days * day).toISOString(),
-    sha256: `${serial}`,
-  });
+  const record = (serial: number, days: number): LedgerRecord => {
+    const [expiry] = expiring(days);
+    return certificateRecord({ ...expiry, serial: `${serial}`, sha256: `${serial}` });
+  };
   const [idle, busy] = [ledgerWriter(server.client), ledgerWriter(server.client)];
   await idle.append(record(1, 1));
   for (let serial = 2; serial <= 7; serial++) await busy.append(record(serial, serial === 7 ? 30 : 1));
