@@ -192,7 +192,10 @@ function* decodeCustom({ definition, parsed, validation, context, unrecognized }
   return { object };
 }
 
-/** Decodes the body of a custom resource, or an object that apply or a webhook made (`isGenerated`); reports unknown fields. */
+/**
+ * Decodes the body of a custom resource, or an object that apply or a webhook made (`isGenerated`), and reports unknown
+ * fields.
+ */
 export function* decodeWithReader(
   { reader, kind }: ResourceDefinition,
   body: JsonObject,

@@ -180,8 +180,8 @@ export function* checkKind(served: Served, definition: ResourceDefinition, resul
 
 /**
  * Decodes the result of a patch as an object of the kind, with its unknown fields; `read` is the object before
- * defaulting. A custom resource that apply or a webhook made (`isGenerated`) is not decoded. `converts`: see `decodeText`. `text` is
- * the result in the spelling of the patch.
+ * defaulting. A custom resource that apply or a webhook made (`isGenerated`) is not decoded. `converts`: see
+ * `decodeText`. `text` is the result in the spelling of the patch.
  */
 export function* decodeResult(
   definition: ResourceDefinition,

@@ -69,7 +69,8 @@ const schema = struct(
 
 /**
  * The definition of certificate ledger entries. Entries are only created: no user can change or delete one through the
- * API, whatever their permissions; the server may remove old ones (see ledger-retention.ts). Discovery does not list them, because Kubernetes has no such kind.
+ * API, whatever their permissions; the server may remove old ones (see ledger-retention.ts). Discovery does not list
+ * them, because Kubernetes has no such kind.
  */
 export const certificateLedgerEntries = defineResource<CertificateLedgerEntry>({
   ...CertificateLedgerEntries,
