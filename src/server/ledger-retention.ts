@@ -1,11 +1,9 @@
-import type { LedgerRecord } from '../api/certificate-ledger.js';
 import { CertificateLedgerEntries } from '../api/kinds/certificate-ledger-entry.js';
 import { isObject, type Json, member } from '../api/object.js';
 import { storagePrefix } from '../registry/keys.js';
 import type { Clock } from '../runtime/clock.js';
 import type { Logger } from '../runtime/logger.js';
 import { runInTurns } from '../runtime/turn-taking.js';
-import { UnreadEntry } from '../store/document.js';
 import { type Entry, type Store, StoreClosed, WriteConflict } from '../store/store.js';
 
 const hourMs = 3_600_000;
@@ -56,9 +54,8 @@ async function removeOldest({ store, clock, retentionMs, signal }: RetentionOpti
   }
 }
 
-/** Whether all certificates in an entry expired before a time. An entry that cannot be read is kept. */
+/** Whether all certificates in an entry expired before a time. Throws if the entry cannot be read. */
 async function isOld(entry: Entry, before: number): Promise<boolean> {
-  if (entry instanceof UnreadEntry && !entry.isReadable()) return false;
   const spec = (await runInTurns(entry.member('spec'))) ?? null;
   const records = isObject(spec) ? member(spec, 'records') : undefined;
   return Array.isArray(records) && records.every((record) => expiryOf(record) < before);
@@ -66,7 +63,7 @@ async function isOld(entry: Entry, before: number): Promise<boolean> {
 
 /** Returns the time at which a record's certificate expires; NaN if it has none. */
 const expiryOf = (record: Json): number =>
-  isObject(record) ? Date.parse(String(member(record, 'notAfter' satisfies keyof LedgerRecord))) : Number.NaN;
+  isObject(record) ? Date.parse(String(member(record, 'notAfter'))) : Number.NaN;
 
 /** Removes an entry. Returns false if another server has done so. */
 async function remove(store: Store, { key, revision }: Entry): Promise<boolean> {

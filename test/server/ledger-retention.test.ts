@@ -25,7 +25,9 @@ describe('entries of the ledger', () => {
   let store: Store;
   let stopping: AbortController;
   let running: Promise<void>;
+  let warnings: object[];
   beforeEach(() => {
+    warnings = [];
     clock = new FakeClock(start);
     store = new MemoryStore();
     stopping = new AbortController();
@@ -39,7 +41,8 @@ describe('entries of the ledger', () => {
 
   const begin = async (of = store): Promise<void> => {
     const { signal } = stopping;
-    running = removeOldLedgerEntries({ store: of, clock, log: silentLogger, retentionMs: 10 * day, signal });
+    const log = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) };
+    running = removeOldLedgerEntries({ store: of, clock, log, retentionMs: 10 * day, signal });
     await settled();
   };
   const put = async (sequence: number, spec: unknown): Promise<void> => {
@@ -95,7 +98,7 @@ describe('entries of the ledger', () => {
     expect(await left()).toEqual([1, 2]);
   });
 
-  test('stay if they cannot be read', async () => {
+  test('stay if they cannot be read, which the log says', async () => {
     await put(1, { records: expiring(0) });
     await put(2, { records: expiring(0) });
     clock.set(start + 20 * day);
@@ -113,6 +116,7 @@ describe('entries of the ledger', () => {
     });
     await begin(unread);
     expect(await left()).toEqual([1, 2]);
+    expect(warnings).toMatchObject([{ err: { message: 'there is no key for it' } }]);
   });
 
   test('that another server removes at the same time are no error, and a failure is retried an hour later', async () => {
